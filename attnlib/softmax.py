@@ -160,7 +160,8 @@ def logsumexp(x, axis=-1):
     Returns
     -------
     logsumexp : ndarray of shape (...)
-        ``-inf`` where every score is ``-inf``, or where there is no score.
+        ``-inf`` where every score is ``-inf``, or where there is no score. NaN
+        for a row with a NaN or with ``+inf``.
 
     Raises
     ------
@@ -250,7 +251,8 @@ def log_softmax(x, axis=-1):
     Returns
     -------
     log_weights : ndarray of shape (..., k)
-        ``-inf`` wherever the score is ``-inf``.
+        ``-inf`` wherever the score is ``-inf``. A row with a NaN or with ``+inf``
+        becomes NaN.
 
     Raises
     ------
@@ -274,7 +276,8 @@ def log_softmax(x, axis=-1):
     shifted = _shift(x, _finite_maximum(x, axis))
     total = np.exp(shifted).sum(axis=axis, keepdims=True)
     # An all -inf row has total 0: it stays -inf, since log(0) is replaced by 0 here.
-    return (shifted - _log(_no_zero(total))).astype(dtype, copy=False)
+    with np.errstate(over="ignore"):  # scores further apart than float16 can say
+        return (shifted - _log(_no_zero(total))).astype(dtype, copy=False)
 
 
 def log_softmax_backward(d_log_weights, log_weights, axis=-1):
@@ -359,11 +362,41 @@ class OnlineSoftmax(NamedTuple):
 
     @classmethod
     def start(cls, shape=(), dtype=np.float64):
-        """Before the first score: maximum ``-inf``, sum 0, for rows of shape `shape`."""
+        """Before the first score: maximum ``-inf``, sum 0.
+
+        Parameters
+        ----------
+        shape : tuple of int, default ()
+            The shape (...) of the rows: that of the scores without their last axis.
+        dtype : dtype, default float64
+            float32 or float64; float16 becomes float32.
+
+        Returns
+        -------
+        state : OnlineSoftmax
+
+        Raises
+        ------
+        TypeError
+            If `dtype` is not a float dtype.
+        """
+        if np.dtype(dtype).kind != "f":
+            raise TypeError(f"OnlineSoftmax.start: dtype must be float32 or float64; got {np.dtype(dtype)}.")
+        dtype = np.result_type(dtype, np.float32)
         return cls(np.full(shape, -np.inf, dtype), np.zeros(shape, dtype))
 
     def update(self, scores):
-        """Take in a block of scores of shape (..., k) and return the new state.
+        """Take in a block of scores and return the new state.
+
+        Parameters
+        ----------
+        scores : array_like of shape (..., k)
+            The next scores of every row; k may change from block to block and be 0.
+
+        Returns
+        -------
+        state : OnlineSoftmax
+            In the wider dtype of state and scores.
 
         Raises
         ------
@@ -386,6 +419,15 @@ class OnlineSoftmax(NamedTuple):
     def merge(self, other):
         """Combine with the state of other scores, in any order, and return the new state.
 
+        Parameters
+        ----------
+        other : OnlineSoftmax
+            The state of other scores of the same rows.
+
+        Returns
+        -------
+        state : OnlineSoftmax
+
         Raises
         ------
         TypeError
@@ -407,7 +449,7 @@ class OnlineSoftmax(NamedTuple):
 
     @property
     def logsumexp(self):
-        """The logsumexp of all scores so far, ``-inf`` before the first."""
+        """The logsumexp of all scores so far, of shape (...): ``-inf`` before the first."""
         return self.maximum + _log(self.total)
 
 
@@ -421,8 +463,9 @@ def _finite_maximum(x, axis):
 
 
 def _shift(x, maximum):
-    # inf - inf is NaN, and that NaN is the answer: no warning on top.
-    with np.errstate(invalid="ignore"):
+    # inf - inf is NaN, and that NaN is the answer. So is the -inf of two scores that
+    # are further apart than the dtype can say. No warning on top.
+    with np.errstate(invalid="ignore", over="ignore"):
         return x - maximum
 
 

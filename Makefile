@@ -1,0 +1,40 @@
+# `make book` builds the site, `make test` checks everything. `make help` lists the rest.
+# A Python of your choice, at least 3.11: make book PYTHON=python3.12
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+READY  := $(VENV)/.installed
+JOBS   ?= 2
+export OPENBLAS_NUM_THREADS ?= 1
+export ATTNLIB_PROGRESS ?= off
+
+.PHONY: help book test serve notebooks lab bench clean
+.DEFAULT_GOAL := help
+
+help:  ## this list
+	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
+
+book: $(READY)  ## build the site: _build/html/index.html
+	@$(BIN)/python tools/build.py
+
+test: book  ## library, notebooks, links, browser: everything that can be checked
+	@$(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile
+
+serve: book  ## build the site and open it in the browser
+	@$(BIN)/python tools/serve.py
+
+notebooks: $(READY)  ## run every notebook afresh and store its outputs
+	@$(BIN)/python tools/notebooks.py run && $(BIN)/python tools/notebooks.py check
+
+lab: $(READY)  ## open the chapters in JupyterLab
+	@env -u ATTNLIB_PROGRESS $(BIN)/jupyter lab --notebook-dir=chapters
+
+bench: $(READY)  ## measure time and memory
+	@if [ -f benchmarks/run.py ]; then $(BIN)/python benchmarks/run.py; else echo "bench: there are no benchmarks yet"; fi
+
+clean:  ## remove what was built; the installed packages stay
+	@rm -rf _build .pytest_cache .hypothesis; find . -name __pycache__ -not -path './$(VENV)/*' -prune -exec rm -rf {} +
+
+$(READY): requirements.txt constraints.txt pyproject.toml
+	@$(PYTHON) tools/install.py $(VENV)

@@ -1,0 +1,132 @@
+"""The book's own Sphinx extension: the small things that Jupyter Book does not do by itself.
+
+* MathJax comes from an installed package and is copied into the site: no page asks another site for anything.
+* Links to the documentation of Python and NumPy are resolved from the lists in `_inv`: building needs no network.
+* The types and references of docstrings become plain text, so that `-n` can be strict about all other references.
+* One setting, `repository.url`, decides about all buttons that need an address.
+* `index.html` at the top leads to the first page.
+"""
+
+import html
+import importlib.util
+import re
+import shutil
+import sys
+import zlib
+from pathlib import Path
+
+from sphinx.errors import ExtensionError
+
+ROOT = Path(__file__).resolve().parent.parent
+MATHJAX_FILES = ("tex-chtml-full.js", "output/chtml/fonts/woff-v2")
+
+HOME = """<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+<meta http-equiv="refresh" content="0; url={first}">
+<link rel="canonical" href="{first}">
+<link rel="icon" href="_static/favicon.svg" type="image/svg+xml">
+</head>
+<body>
+<main><h1>{title}</h1><p>The book starts at <a href="{first}">its first page</a>.</p></main>
+</body>
+</html>
+"""
+
+
+def setup(app):
+    sys.path.insert(0, str(ROOT))  # autodoc imports attnlib, installed or not
+    app.add_config_value("comments_config", {}, "html")  # set by Jupyter Book for an extension that we leave out
+    app.connect("config-inited", settle_buttons)
+    app.connect("config-inited", local_inventories, priority=400)  # before intersphinx reads its mapping
+    app.connect("builder-inited", copy_mathjax)
+    app.connect("autodoc-process-docstring", plain_types_and_references, priority=900)  # after napoleon
+    app.connect("html-page-context", page_context, priority=900)  # after the theme
+    app.connect("build-finished", finish)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
+
+
+def settle_buttons(app, config):
+    """All buttons that need a repository if there is one, none if there is not."""
+    options = config.html_theme_options
+    has_address = bool(options.get("repository_url"))
+    for button in ("use_repository_button", "use_edit_page_button", "use_issues_button"):
+        options[button] = has_address
+    if not has_address:
+        options["launch_buttons"] = {}
+        for name in ("repository_url", "path_to_docs"):
+            options.pop(name, None)
+
+
+def local_inventories(app, config):
+    """Turn the readable lists in `_inv` into the format that intersphinx reads."""
+    folder = Path(app.doctreedir) / "inventories"
+    folder.mkdir(parents=True, exist_ok=True)
+    mapping = {}
+    for source in sorted((ROOT / "_inv").glob("*.txt")):
+        lines = [line for line in source.read_text(encoding="utf-8").splitlines() if line and line[0] != "#"]
+        url = lines[0].removeprefix("url: ")
+        entries = "".join("{} {} 1 {} -\n".format(*line.split()) for line in lines[1:])
+        header = f"# Sphinx inventory version 2\n# Project: {source.stem}\n# Version: \n# The remainder of this file is compressed using zlib.\n"
+        target = folder / f"{source.stem}.inv"
+        target.write_bytes(header.encode() + zlib.compress(entries.encode()))
+        mapping[source.stem] = (url, str(target))
+    config.intersphinx_mapping = mapping
+
+
+def copy_mathjax(app):
+    if app.builder.format != "html":
+        return
+    package = importlib.util.find_spec("sphinx-mathjax-offline")
+    if package is None:
+        raise ExtensionError("the package sphinx-mathjax-offline is missing; run: pip install -r requirements.txt")
+    source = Path(package.origin).parent / "static" / "mathjax"
+    target = Path(app.outdir) / "_static" / "mathjax"
+    for name in MATHJAX_FILES:
+        (target / name).parent.mkdir(parents=True, exist_ok=True)
+        if (source / name).is_dir():
+            shutil.copytree(source / name, target / name, dirs_exist_ok=True)
+        else:
+            shutil.copyfile(source / name, target / name)
+
+
+def plain_types_and_references(app, what, name, obj, options, lines):
+    """Show types such as "ndarray of shape (..., k)" as they are, and references as a numbered list.
+
+    Sphinx would look up every word of a type as a class. And it wants each footnote number once a page, while
+    numpydoc starts with [1] in every docstring.
+    """
+    kinds = [line for line in lines if line.startswith(":type: ")]
+    if kinds:  # an attribute's one sentence: napoleon took the words before its colon for the type
+        lines[:] = [kinds[0].removeprefix(":type: ") + ": " + lines[0]] + [line for line in lines[1:] if line != kinds[0]]
+    in_reference = False
+    for number, line in enumerate(lines):
+        if found := re.match(r":(ivar|vartype) ([^:]*, [^:]*):", line):  # "passed, failed": no type before a name
+            line = f":{found[1]} {found[2].replace(', ', ',')}:" + line[found.end() :]
+        if found := re.match(r"(\s*:(?:var)?type [^:]+: )(.+)", line):
+            line = found[1] + "*" + found[2].strip().replace("\\", "\\\\").replace("*", "\\*") + "*"
+        elif found := re.match(r"\s*\.\. \[(\d+)\] (.*)", line):
+            in_reference, line = True, f"{found[1]}. {found[2]}"
+        elif in_reference and line.strip():
+            line = "   " + line.strip()
+        else:
+            in_reference = False
+        lines[number] = re.sub(r"\s\[(\d+)\]_", r" [\1]", line)
+
+
+def page_context(app, pagename, templatename, context, doctree):
+    """Pages made by Sphinx itself (search, index, source listings) describe themselves too."""
+    if "description" not in (context.get("metatags") or ""):
+        text = html.escape(f"{context.get('title', '')} – {app.config.html_title}")
+        context["metatags"] = (context.get("metatags") or "") + f'\n<meta name="description" content="{text}">'
+
+
+def finish(app, exception):
+    if exception is not None or app.builder.format != "html":
+        return
+    first = app.builder.get_target_uri(app.config.root_doc)
+    home = Path(app.outdir) / "index.html"
+    home.write_text(HOME.format(title=html.escape(app.config.html_title), first=first), encoding="utf-8")

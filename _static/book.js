@@ -1,0 +1,80 @@
+// Repairs for readers who use a keyboard or a screen reader, where the theme's own pages fall short.
+(function () {
+  "use strict";
+
+  const SCROLLERS = [
+    ["mjx-container[display=true]", "Formula"],
+    [".bd-content div.math", "Formula"],
+    [".bd-content pre", "Code or output"],
+    [".bd-content .cell_output > *", "Output"],
+    [".bd-content figure", "Figure"],
+    [".bd-content .pst-scrollable-table-container", "Table"],
+  ];
+
+  // What scrolls sideways can be reached with the keyboard and has a name; what does not scroll is no stop on the way.
+  function markScrollers() {
+    for (const [selector, name] of SCROLLERS) {
+      for (const box of document.querySelectorAll(selector)) {
+        const scrolls = box.scrollWidth > box.clientWidth + 1 && getComputedStyle(box).overflowX !== "visible";
+        if (scrolls && !box.hasAttribute("tabindex")) {
+          box.tabIndex = 0;
+          box.dataset.bookScrolls = "";
+        } else if (!scrolls && "bookScrolls" in box.dataset) {
+          box.removeAttribute("tabindex");
+          delete box.dataset.bookScrolls;
+        }
+        if (!["PRE", "FIGURE"].includes(box.tagName)) {
+          if (scrolls && !box.hasAttribute("role")) {
+            box.setAttribute("role", "group");
+            box.setAttribute("aria-label", name + ", scrolls sideways");
+          } else if (!scrolls && box.getAttribute("aria-label") === name + ", scrolls sideways") {
+            box.removeAttribute("role");
+            box.removeAttribute("aria-label");
+          }
+        }
+      }
+    }
+  }
+
+  function repairTheme() {
+    // The logo stands outside every landmark.
+    for (const logo of document.querySelectorAll(".bd-sidebar-primary .navbar-brand")) {
+      const box = logo.parentElement;
+      if (!box.closest("nav, [role=navigation]")) {
+        box.setAttribute("role", "navigation");
+        box.setAttribute("aria-label", "Front page");
+      }
+    }
+    // Names that differ from the text that is seen, or are missing.
+    for (const named of document.querySelectorAll("button.search-button-field, .bd-content summary[aria-label]")) {
+      named.removeAttribute("aria-label");
+    }
+    for (const title of document.querySelectorAll(".theme-switch-button svg title")) {
+      title.parentElement.removeAttribute("aria-labelledby");
+      title.remove();
+    }
+    for (const summary of document.querySelectorAll(".bd-sidenav summary:not([aria-label])")) {
+      summary.setAttribute("aria-label", "Pages below " + summary.closest("li").querySelector("a").textContent.trim());
+    }
+    // Roles that the standard has withdrawn.
+    for (const entry of document.querySelectorAll(".citation-list, .citation[role]")) {
+      entry.removeAttribute("role");
+    }
+  }
+
+  function start() {
+    repairTheme();
+    markScrollers();
+    const typeset = window.MathJax && MathJax.startup && MathJax.startup.promise;
+    if (typeset) typeset.then(markScrollers);
+    let waiting = 0;
+    new ResizeObserver(() => {
+      cancelAnimationFrame(waiting);
+      waiting = requestAnimationFrame(markScrollers);
+    }).observe(document.body);
+    document.addEventListener("toggle", markScrollers, true); // a folded answer was opened
+  }
+
+  if (document.readyState === "complete") start();
+  else window.addEventListener("load", start);
+})();

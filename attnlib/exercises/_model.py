@@ -1,0 +1,174 @@
+"""What an exercise consists of: probes, mistakes, an oracle, a solution and a family of wrong answers."""
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Probe:
+    """One input on which an answer is tried.
+
+    Parameters
+    ----------
+    label : str
+        Names the case in messages: "all sizes differ", "large scores".
+    make : callable
+        ``make(rng)`` returns the tuple of arguments. It is called with a fresh
+        generator of a fixed seed each time, so nothing is shared between runs.
+    kind : {"ordinary", "equal", "edge"}
+        "ordinary": all sizes differ, so a wrong formula is seen. "equal": some
+        sizes agree, so a formula that mixes up axes runs at all and can be named.
+        "edge": looked at only when the answer is right on the other two.
+    why : str
+        What the case is for, if no single mistake needs it.
+    """
+
+    label: str
+    make: object
+    kind: str = "ordinary"
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """A known wrong answer and the sentence that tells a reader about it.
+
+    Parameters
+    ----------
+    id : str
+        Its switch in ``family``.
+    wrong : str
+        The wrong formula, for people who read the source.
+    say : str
+        Symptom, then cause, at most 160 characters; never the line of code to type.
+    hint : int, optional
+        Number of the hint that fits, counted from 1.
+    """
+
+    id: str
+    wrong: str
+    say: str
+    hint: int | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Exercise:
+    """Everything that the checks, the hints, the site and the tests know about an exercise.
+
+    Parameters
+    ----------
+    id : str
+        Also the name of the function or value that the reader writes.
+    title, chapter, level, minutes : str, str, str, int
+        `chapter` is the topic word; `level` is "easy", "medium" or "hard".
+    oracle : callable
+        Slow and obvious (loops, `math`); shares nothing with `solution` or attnlib.
+    solution : callable
+        What readers see, named like the exercise. Uses ``np`` and nothing else.
+    family : callable
+        ``family(bugs)`` with a frozenset of mistake ids returns a callable;
+        ``family(frozenset())`` is right, every id switches one mistake on.
+    probes : tuple of Probe
+        The first one is ordinary.
+    mistakes : tuple of Mistake
+        In the order in which they are looked for.
+    hints : tuple of str
+        Where to look; the idea; almost the formula. Plain text with `code`.
+    why : str
+        Two sentences on the solution.
+    insight : str
+        One line for those who passed.
+    accepts : dict of str to callable
+        Other right ways to do it, which must pass.
+    outputs : tuple of str
+        Names of what is returned.
+    rtol, atol : float
+        How close is right. Tight, so that float32 is told from float64.
+    cancelling : tuple of frozenset
+        Sets of mistakes that undo each other.
+    value : bool
+        The answer is a number, tuple, array or word, not a function.
+    """
+
+    id: str
+    title: str
+    chapter: str
+    level: str
+    minutes: int
+    oracle: object
+    solution: object
+    family: object
+    probes: tuple
+    mistakes: tuple
+    hints: tuple
+    why: str
+    insight: str
+    accepts: dict = field(default_factory=dict)
+    outputs: tuple = ("out",)
+    rtol: float = 1e-9
+    atol: float = 1e-12
+    cancelling: tuple = ()
+    value: bool = False
+
+
+@dataclass(frozen=True)
+class Result:
+    """What `grade` found.
+
+    Attributes
+    ----------
+    status : {"unattempted", "crashed", "wrong", "passed"}
+    passed, failed : tuple of str
+        Labels of the cases.
+    mistakes : tuple of str
+        Ids of the mistakes that were recognised, at most two.
+    hint : int or None
+        The hint that fits.
+    lines : tuple of str
+        What the reader sees.
+    """
+
+    status: str
+    lines: tuple
+    passed: tuple = ()
+    failed: tuple = ()
+    mistakes: tuple = ()
+    hint: int | None = None
+
+
+def value_exercise(id, *, answer, oracle, wrong, rtol=1e-9, **rest):
+    """Return an `Exercise` whose answer is a value: a number, a shape, an array, a word.
+
+    Parameters
+    ----------
+    id : str
+    answer : callable
+        The solution: a function without arguments that ends with ``return value``.
+        Readers see its body, with ``id = value`` as last line.
+    oracle : callable
+        Finds the same value in another way.
+    wrong : dict of Mistake to callable
+        Known wrong values, as functions without arguments.
+    rtol : float
+        Relative tolerance for numbers.
+    **rest
+        The other fields of `Exercise`.
+
+    Examples
+    --------
+    >>> two = value_exercise(
+    ...     "two", answer=lambda: 1 + 1, oracle=lambda: 2,
+    ...     wrong={Mistake("one", "1", "You forgot one."): lambda: 1},
+    ...     title="Two", chapter="none", level="easy", minutes=1, hints=(), why="", insight="")
+    >>> two.family(frozenset({"one"}))()
+    1
+    """
+    variants = {mistake.id: value for mistake, value in wrong.items()}
+
+    def family(bugs):
+        return next((variants[bug] for bug in variants if bug in bugs), answer)
+
+    probe = Probe("the value", lambda rng: ())
+    return Exercise(
+        id, oracle=oracle, solution=answer, family=family, probes=(probe,), mistakes=tuple(wrong),
+        outputs=(id,), rtol=rtol, value=True, **rest,
+    )  # fmt: skip

@@ -1,0 +1,291 @@
+"""Masks: which query may look at which key.
+
+A mask is a boolean array, True = this query may look at this key, that broadcasts to the
+shape (..., q, k) of the scores. (`torch.nn.MultiheadAttention` means the opposite by True.)
+A float array is a mask too: it is added to the scores, and ``-inf`` in it hides a key.
+"""
+
+from functools import reduce
+
+import numpy as np
+
+from attnlib._inputs import as_integer, as_mask_array
+
+
+def causal_mask(q, k, *, offset=0):
+    r"""Let each query look at the keys up to its own position, none after.
+
+    .. math:: mask_{qk} = (k \le q + \mathit{offset})
+
+    Parameters
+    ----------
+    q, k : int
+        How many queries and keys.
+    offset : int, default 0
+        The position of the first query among the keys. With 0 the first query sees the first
+        key only (aligned top-left, as in PyTorch and JAX). With ``offset=k-q`` the last query
+        sees every key (bottom-right): what decoding with a cache needs, where the queries are
+        the last of k tokens.
+
+    Returns
+    -------
+    mask : ndarray of bool, shape (q, k)
+
+    Raises
+    ------
+    TypeError
+        If an argument is not an integer.
+    ValueError
+        If `q` or `k` is negative.
+
+    Examples
+    --------
+    >>> causal_mask(3, 3).astype(int)
+    array([[1, 0, 0],
+           [1, 1, 0],
+           [1, 1, 1]])
+    >>> causal_mask(2, 3, offset=1).astype(int)
+    array([[1, 1, 0],
+           [1, 1, 1]])
+    """
+    query, key = _positions("causal_mask", q, k, offset)
+    return key <= query
+
+
+def sliding_window_mask(q, k, window, *, offset=0):
+    r"""Let each query look at the last `window` keys up to its own position.
+
+    .. math:: mask_{qk} = (q + \mathit{offset} - window < k \le q + \mathit{offset})
+
+    Parameters
+    ----------
+    q, k : int
+        How many queries and keys.
+    window : int
+        How many keys a query sees at most, its own position included; at least 1.
+    offset : int, default 0
+        The position of the first query among the keys, as in `causal_mask`. A window of
+        2·r + 1 with offset r is symmetric: r keys to either side.
+
+    Returns
+    -------
+    mask : ndarray of bool, shape (q, k)
+
+    Raises
+    ------
+    TypeError
+        If an argument is not an integer.
+    ValueError
+        If `q` or `k` is negative, or `window` is less than 1.
+
+    References
+    ----------
+    .. [1] Beltagy, Peters and Cohan (2020), "Longformer: The Long-Document Transformer",
+       arXiv:2004.05150, section 3.1: the symmetric window.
+
+    Examples
+    --------
+    >>> sliding_window_mask(4, 4, 2).astype(int)
+    array([[1, 0, 0, 0],
+           [1, 1, 0, 0],
+           [0, 1, 1, 0],
+           [0, 0, 1, 1]])
+    """
+    window = as_integer("sliding_window_mask", "window", window, minimum=1)
+    query, key = _positions("sliding_window_mask", q, k, offset)
+    return (query - window < key) & (key <= query)
+
+
+def prefix_mask(q, k, prefix, *, offset=0):
+    r"""Let every query look at the first `prefix` keys, and at later keys only causally.
+
+    .. math:: mask_{qk} = (k < \mathit{prefix}) \lor (k \le q + \mathit{offset})
+
+    Parameters
+    ----------
+    q, k : int
+        How many queries and keys.
+    prefix : int
+        How many keys everyone sees.
+    offset : int, default 0
+        The position of the first query among the keys, as in `causal_mask`.
+
+    Returns
+    -------
+    mask : ndarray of bool, shape (q, k)
+
+    Raises
+    ------
+    TypeError
+        If an argument is not an integer.
+    ValueError
+        If `q`, `k` or `prefix` is negative.
+
+    References
+    ----------
+    .. [1] Raffel et al. (2020), "Exploring the Limits of Transfer Learning with a Unified
+       Text-to-Text Transformer", JMLR 21(140), section 3.2.1.
+
+    Examples
+    --------
+    >>> prefix_mask(3, 3, 2).astype(int)
+    array([[1, 1, 0],
+           [1, 1, 0],
+           [1, 1, 1]])
+    """
+    prefix = as_integer("prefix_mask", "prefix", prefix, minimum=0)
+    query, key = _positions("prefix_mask", q, k, offset)
+    return (key < prefix) | (key <= query)
+
+
+def padding_mask(lengths, k, *, side="right"):
+    r"""Hide the keys that only fill a shorter sequence up to k positions.
+
+    .. math:: mask_{k} = (k < length) \quad\text{or, padded on the left,}\quad (k \ge K - length)
+
+    Parameters
+    ----------
+    lengths : array_like of int, shape (...)
+        How many real tokens each sequence has. Give it the leading axes of the scores: shape
+        (b,) for scores (b, q, k), but (b, 1) for scores (b, h, q, k), so that the head axis is
+        not mistaken for the batch: ``padding_mask(lengths[:, np.newaxis], k)``.
+    k : int
+        The common length after padding.
+    side : {"right", "left"}
+        Where the padding is.
+
+    Returns
+    -------
+    mask : ndarray of bool, shape (..., 1, k)
+        The 1 stands for the queries: which of them asks makes no difference.
+
+    Raises
+    ------
+    TypeError
+        If `lengths` or `k` does not hold integers.
+    ValueError
+        If a length is not between 0 and k, or `side` is something else.
+
+    Examples
+    --------
+    >>> padding_mask([3, 1], 3).astype(int)
+    array([[[1, 1, 1]],
+    <BLANKLINE>
+           [[1, 0, 0]]])
+    >>> padding_mask(1, 3, side="left").astype(int)
+    array([[0, 0, 1]])
+    """
+    k = as_integer("padding_mask", "k", k, minimum=0)
+    lengths = _as_integers("padding_mask", "lengths", lengths)
+    if side not in ("right", "left"):
+        raise ValueError(f'padding_mask: side must be "right" or "left"; got {side!r}.')
+    if ((lengths < 0) | (lengths > k)).any():
+        raise ValueError(f"padding_mask: every length must lie between 0 and k = {k}; got {lengths.tolist()}.")
+    lengths = lengths[..., np.newaxis, np.newaxis]
+    key = np.arange(k)
+    return key < lengths if side == "right" else key >= k - lengths
+
+
+def block_diagonal_mask(query_segments, key_segments=None):
+    r"""Let each query look at the keys of its own segment: several sequences packed into one.
+
+    .. math:: mask_{qk} = (\mathit{segment}_q = \mathit{segment}_k)
+
+    Parameters
+    ----------
+    query_segments : array_like of int, shape (..., q)
+        To which segment each query belongs. From lengths: ``np.repeat(np.arange(b), lengths)``.
+    key_segments : array_like of int, shape (..., k), optional
+        The same for the keys; by default `query_segments`.
+
+    Returns
+    -------
+    mask : ndarray of bool, shape (..., q, k)
+
+    Raises
+    ------
+    TypeError
+        If an argument does not hold integers.
+    ValueError
+        If an argument has no axis, or their leading axes differ.
+
+    Examples
+    --------
+    >>> block_diagonal_mask([0, 0, 1]).astype(int)
+    array([[1, 1, 0],
+           [1, 1, 0],
+           [0, 0, 1]])
+    """
+    queries = _as_integers("block_diagonal_mask", "query_segments", query_segments)
+    keys = queries if key_segments is None else _as_integers("block_diagonal_mask", "key_segments", key_segments)
+    if queries.ndim == 0 or keys.ndim == 0 or queries.shape[:-1] != keys.shape[:-1]:
+        raise ValueError(
+            "block_diagonal_mask: query_segments and key_segments must have the same leading axes "
+            "and one more for the positions.\n"
+            f"  query_segments (..., q): {queries.shape}\n"
+            f"  key_segments   (..., k): {keys.shape}"
+        )
+    return queries[..., :, np.newaxis] == keys[..., np.newaxis, :]
+
+
+def combine_masks(*masks):
+    """Join masks: a query may look at a key only if every mask lets it.
+
+    Parameters
+    ----------
+    *masks : array_like or None
+        Boolean or additive masks whose shapes broadcast together. None hides nothing.
+
+    Returns
+    -------
+    mask : ndarray or None
+        If all are boolean, their AND. If there is an additive one, the sum of the additive
+        ones, with ``-inf`` wherever a boolean one is False. None if there is no mask.
+
+    Raises
+    ------
+    TypeError
+        If a mask is neither boolean nor float.
+    ValueError
+        If the shapes do not broadcast together, or an additive mask holds ``+inf``.
+
+    Examples
+    --------
+    >>> combine_masks(causal_mask(2, 2), padding_mask([1], 2))[0].astype(int)
+    array([[1, 0],
+           [1, 0]])
+    >>> combine_masks([[0.5, 0.25]], causal_mask(2, 2))
+    array([[0.5 , -inf],
+           [0.5 , 0.25]])
+    """
+    masks = [as_mask_array("combine_masks", mask) for mask in masks if mask is not None]
+    try:
+        np.broadcast_shapes(*(mask.shape for mask in masks))
+    except ValueError as error:
+        shapes = "\n".join(f"  {mask.dtype.name}: {mask.shape}" for mask in masks)
+        raise ValueError(f"combine_masks: the masks must have shapes that broadcast together.\n{shapes}") from error
+    booleans = [mask for mask in masks if mask.dtype.kind == "b"]
+    biases = [mask for mask in masks if mask.dtype.kind == "f"]
+    allowed = reduce(np.logical_and, booleans) if booleans else None
+    with np.errstate(over="ignore"):  # two very low numbers may add up to -inf
+        bias = reduce(np.add, biases) if biases else None
+    if bias is None or allowed is None:
+        return allowed if bias is None else bias
+    return np.where(allowed, bias, bias.dtype.type(-np.inf))
+
+
+def _positions(function, q, k, offset):
+    # The positions among the keys: of the queries, shape (q, 1), and of the keys, shape (k,).
+    q, k = as_integer(function, "q", q, minimum=0), as_integer(function, "k", k, minimum=0)
+    offset = as_integer(function, "offset", offset)
+    return np.arange(q)[:, np.newaxis] + offset, np.arange(k)
+
+
+def _as_integers(function, name, array):
+    try:
+        array = np.asarray(array)
+    except ValueError as error:  # ragged nested lists
+        raise TypeError(f"{function}: {name} must hold integers; got nested sequences of unequal length.") from error
+    if array.dtype.kind not in "iu" and array.size > 0:  # an empty list has no dtype of its own
+        raise TypeError(f"{function}: {name} must hold integers; got {array.dtype}.")
+    return array.astype(np.int64)

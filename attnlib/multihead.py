@@ -1,0 +1,391 @@
+"""Multi-head attention: several attentions side by side, with learned projections, forward and backward."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from attnlib._arrays import as_float
+from attnlib._inputs import as_integer, as_mask_array, attention_inputs
+from attnlib._multihead_params import MultiHeadParams, from_torch, init_multihead, to_torch
+from attnlib.attention import attention, attention_backward, attention_mask_backward
+
+__all__ = [
+    "MultiHeadParams",
+    "MultiHeadSaved",
+    "from_torch",
+    "init_multihead",
+    "merge_heads",
+    "multihead_attention",
+    "multihead_attention_backward",
+    "multihead_mask_backward",
+    "split_heads",
+    "to_torch",
+]
+
+
+class MultiHeadSaved(NamedTuple):
+    """What `multihead_attention` keeps for its backward.
+
+    Attributes
+    ----------
+    x : ndarray of shape (..., q, m)
+    context : None, ndarray, or pair of ndarrays
+        As given.
+    query : ndarray of shape (..., heads, q, d)
+    key : ndarray of shape (..., kv_heads, k, d)
+    value : ndarray of shape (..., kv_heads, k, v)
+    weights : ndarray of shape (..., heads, q, k)
+        The attention weights of every head: the ones to look at.
+    merged : ndarray of shape (..., q, heads · v)
+        The outputs of all heads side by side, before the last projection.
+    """
+
+    x: np.ndarray
+    context: np.ndarray | tuple | None
+    query: np.ndarray
+    key: np.ndarray
+    value: np.ndarray
+    weights: np.ndarray
+    merged: np.ndarray
+
+
+def split_heads(x, heads):
+    """Cut the features into `heads` blocks and give each head its own axis, before the positions.
+
+    The reshape alone would put the head axis after the positions: attention works on the last two
+    axes, so heads and positions change places.
+
+    Parameters
+    ----------
+    x : array_like of shape (..., n, heads · d)
+    heads : int
+
+    Returns
+    -------
+    ndarray of shape (..., heads, n, d)
+
+    Raises
+    ------
+    TypeError
+        If `x` does not hold real numbers or `heads` is not an integer.
+    ValueError
+        If `heads` does not divide the last axis.
+
+    Examples
+    --------
+    >>> split_heads([[1, 2, 3, 4], [5, 6, 7, 8]], 2)
+    array([[[1., 2.],
+            [5., 6.]],
+    <BLANKLINE>
+           [[3., 4.],
+            [7., 8.]]])
+    """
+    (x,), dtype = as_float("split_heads", x=x)
+    heads = as_integer("split_heads", "heads", heads, minimum=1)
+    if x.ndim < 2 or x.shape[-1] % heads:
+        raise ValueError(
+            f"split_heads: x must have the shape (..., n, heads · d), its last axis a multiple of heads = {heads}; "
+            f"got {x.shape}."
+        )
+    *leading, n, width = x.shape
+    return x.reshape(*leading, n, heads, width // heads).swapaxes(-3, -2).astype(dtype, copy=False)
+
+
+def merge_heads(x):
+    """Put the features of all heads side by side again: undo `split_heads`. Also its gradient.
+
+    Parameters
+    ----------
+    x : array_like of shape (..., heads, n, d)
+
+    Returns
+    -------
+    ndarray of shape (..., n, heads · d)
+
+    Raises
+    ------
+    TypeError
+        If `x` does not hold real numbers.
+    ValueError
+        If `x` has fewer than three axes.
+
+    Examples
+    --------
+    >>> merge_heads([[[1, 2], [5, 6]], [[3, 4], [7, 8]]])
+    array([[1., 2., 3., 4.],
+           [5., 6., 7., 8.]])
+    """
+    (x,), dtype = as_float("merge_heads", x=x)
+    if x.ndim < 3:
+        raise ValueError(f"merge_heads: x must have the shape (..., heads, n, d); got {x.shape}.")
+    *leading, heads, n, d = x.shape
+    return x.swapaxes(-3, -2).reshape(*leading, n, heads * d).astype(dtype, copy=False)
+
+
+@np.errstate(over="ignore", invalid="ignore")  # an overflow shows as inf or NaN, without a warning
+def multihead_attention(x, params, *, context=None, mask=None, causal=False):
+    r"""Let every token of x look at all tokens, or at a context, in several ways at once.
+
+    .. math:: head_i = \operatorname{attention}(x W^Q_i, c\, W^K_i, c\, W^V_i), \qquad
+              out = [head_1, \dots, head_h]\, W^O
+
+    where c is the context, or x itself.
+
+    Parameters
+    ----------
+    x : array_like of shape (..., q, m)
+        The tokens that ask.
+    params : MultiHeadParams
+    context : array_like of shape (..., k, m), or a tuple of two, optional
+        The tokens that are looked at (cross-attention). A tuple ``(for_keys, for_values)`` makes keys
+        and values from two arrays of shapes (..., k, key_width) and (..., k, value_width). If left
+        out, x looks at itself.
+    mask : array_like, optional
+        As for `attention`: boolean, True = may look at, or added to the scores. Broadcasts to
+        (..., heads, q, k), so a mask for each batch element needs a head axis: ``mask[:, np.newaxis]``.
+        (`torch.nn.MultiheadAttention` uses True for *ignore*.)
+    causal : bool, default False
+        Let token i look at the tokens 0 to i only.
+
+    Returns
+    -------
+    out : ndarray of shape (..., q, m)
+        A token that may look at nothing gets the bias of the last projection, or zero.
+    saved : MultiHeadSaved
+        For `multihead_attention_backward`; ``saved.weights`` to look at.
+
+    Raises
+    ------
+    TypeError
+        If an argument has the wrong type.
+    ValueError
+        If the shapes do not fit.
+
+    References
+    ----------
+    .. [1] Vaswani et al. (2017), "Attention Is All You Need", section 3.2.2.
+    .. [2] Ainslie et al. (2023), "GQA: Training Generalized Multi-Query Transformer Models from
+       Multi-Head Checkpoints", section 2.2: fewer key and value heads.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> params = init_multihead(rng, m=12, heads=3)
+    >>> out, saved = multihead_attention(rng.normal(size=(2, 5, 12)), params, causal=True)
+    >>> out.shape, saved.weights.shape
+    ((2, 5, 12), (2, 3, 5, 5))
+    """
+    name = "multihead_attention"
+    x, context, params, dtype = _prepare(name, x, params, context)
+    query, key, value = _project_heads(x, params, context)
+    if mask is not None:
+        _check_mask_shape(name, as_mask_array(name, mask).shape, (*query.shape[:-1], key.shape[-2]))
+    attention_inputs(name, query, key, value, mask=mask, causal=causal)  # errors in the name of this function
+    attended, weights = attention(query, key, value, mask=mask, causal=causal)
+    merged = merge_heads(attended)
+    out = _project(merged, params.out_weight, params.out_bias)
+    return out.astype(dtype, copy=False), MultiHeadSaved(x, context, query, key, value, weights, merged)
+
+
+@np.errstate(over="ignore", invalid="ignore")  # an overflow shows as inf or NaN, without a warning
+def multihead_attention_backward(d_out, params, saved):
+    r"""Gradients of `multihead_attention` with respect to its inputs and everything it learns.
+
+    With one weight :math:`y = x W + b` on the way, :math:`dx = dy\, W^\top`, :math:`dW = x^\top dy` and
+    :math:`db = \sum dy`, both summed over every position of every batch element. Where x went into
+    several projections, its gradient is the sum of what comes back from each.
+
+    Parameters
+    ----------
+    d_out : array_like of shape (..., q, m)
+        Gradient of the loss with respect to `out`.
+    params : MultiHeadParams
+        As given to `multihead_attention`.
+    saved : MultiHeadSaved
+        What `multihead_attention` returned.
+
+    Returns
+    -------
+    d_x : ndarray of shape (..., q, m)
+    d_context : None, ndarray, or tuple of two
+        Like `context`: None if x looked at itself, and then `d_x` holds all three contributions.
+    d_params : MultiHeadParams
+        Each gradient under the name of what it belongs to. That of the key bias is zero up to
+        rounding: it adds the same number to all scores of a row, which softmax does not see.
+
+    All of them have the dtype of `d_out` and `params` together.
+
+    Raises
+    ------
+    TypeError
+        If an argument has the wrong type.
+    ValueError
+        If `d_out` does not have the shape of `out`.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> params, x = init_multihead(rng, m=12, heads=3), rng.normal(size=(2, 5, 12))
+    >>> out, saved = multihead_attention(x, params)
+    >>> d_x, d_context, d_params = multihead_attention_backward(rng.normal(size=out.shape), params, saved)
+    >>> d_x.shape, d_context, d_params.key_weight.shape
+    ((2, 5, 12), None, (12, 12))
+    """
+    d_out, params, dtype = _prepare_backward("multihead_attention_backward", d_out, params, saved)
+    x, context, query, key, value, weights, merged = saved
+    for_keys, for_values = _key_and_value_inputs(x, context)
+    # forward: out = merged @ out_weight + out_bias
+    d_merged, d_out_weight, d_out_bias = _project_backward(d_out, merged, params.out_weight)
+    # forward: merged = merge_heads(attended)
+    d_attended = split_heads(d_merged, params.heads)
+    # forward: attended, weights = attention(query, key, value)
+    d_query, d_key, d_value = attention_backward(d_attended, query, key, value, weights)
+    # forward: value = split_heads(for_values @ value_weight + value_bias)
+    d_value = merge_heads(d_value)
+    d_for_values, d_value_weight, d_value_bias = _project_backward(d_value, for_values, params.value_weight)
+    # forward: key = split_heads(for_keys @ key_weight + key_bias)
+    d_key = merge_heads(d_key)
+    d_for_keys, d_key_weight, d_key_bias = _project_backward(d_key, for_keys, params.key_weight)
+    # forward: query = split_heads(x @ query_weight + query_bias)
+    d_query = merge_heads(d_query)
+    d_x, d_query_weight, d_query_bias = _project_backward(d_query, x, params.query_weight)
+    # forward: for_keys, for_values = context, or x twice
+    if context is None:
+        d_x, d_context = d_x + d_for_keys + d_for_values, None
+    elif isinstance(context, tuple):
+        d_context = (d_for_keys.astype(dtype, copy=False), d_for_values.astype(dtype, copy=False))
+    else:
+        d_context = (d_for_keys + d_for_values).astype(dtype, copy=False)
+    gradients = {
+        "query_weight": d_query_weight, "key_weight": d_key_weight, "value_weight": d_value_weight,
+        "out_weight": d_out_weight, "query_bias": d_query_bias, "key_bias": d_key_bias,
+        "value_bias": d_value_bias, "out_bias": d_out_bias,
+    }  # fmt: skip
+    there = {name: gradients[name].astype(dtype, copy=False) for name in params.arrays()}  # a bias may be missing
+    d_params = MultiHeadParams(heads=params.heads, kv_heads=params.kv_heads, **there)
+    return d_x.astype(dtype, copy=False), d_context, d_params
+
+
+@np.errstate(over="ignore", invalid="ignore")  # an overflow shows as inf or NaN, without a warning
+def multihead_mask_backward(d_out, params, saved, mask):
+    """Gradient of `multihead_attention` with respect to an additive mask (a learned bias, for example).
+
+    Parameters
+    ----------
+    d_out, params, saved
+        As for `multihead_attention_backward`.
+    mask : array_like
+        The additive mask, as given to `multihead_attention`.
+
+    Returns
+    -------
+    d_mask : ndarray of the shape of `mask`
+
+    Raises
+    ------
+    TypeError
+        If an argument has the wrong type; a boolean mask has no gradient.
+    ValueError
+        If the shapes do not fit.
+    """
+    d_out, params, dtype = _prepare_backward("multihead_mask_backward", d_out, params, saved)
+    # forward: out = merge_heads(attended) @ out_weight + out_bias
+    d_attended = split_heads(d_out @ params.out_weight.mT, params.heads)
+    # forward: attended, weights = attention(query, key, value, mask=mask)
+    return attention_mask_backward(d_attended, saved.value, saved.weights, mask).astype(dtype, copy=False)
+
+
+def _project_heads(x, params, context=None):
+    for_keys, for_values = _key_and_value_inputs(x, context)
+    query = split_heads(_project(x, params.query_weight, params.query_bias), params.heads)
+    key = split_heads(_project(for_keys, params.key_weight, params.key_bias), params.kv_heads)
+    value = split_heads(_project(for_values, params.value_weight, params.value_bias), params.kv_heads)
+    return query, key, value
+
+
+def _project(x, weight, bias):
+    return x @ weight if bias is None else x @ weight + bias
+
+
+def _project_backward(d_y, x, weight):
+    # One row for each position of each batch element: the weight is shared by all of them.
+    rows, d_rows = x.reshape(-1, x.shape[-1]), d_y.reshape(-1, d_y.shape[-1])
+    # forward: y = x @ weight + bias
+    d_bias = d_rows.sum(axis=0)
+    d_weight = rows.mT @ d_rows
+    d_x = d_y @ weight.mT
+    return d_x, d_weight, d_bias
+
+
+def _key_and_value_inputs(x, context):
+    if context is None:
+        return x, x
+    return context if isinstance(context, tuple) else (context, context)
+
+
+def _prepare(function, x, params, context):
+    """x, context and params, checked and in one dtype to compute in; and the dtype to return."""
+    if not isinstance(params, MultiHeadParams):
+        raise TypeError(f"{function}: params must be a MultiHeadParams; got {type(params).__name__}.")
+    inputs = {"x": x}
+    if isinstance(context, tuple):
+        if len(context) != 2:
+            raise ValueError(f"{function}: a tuple context must be (for_keys, for_values); got {len(context)} items.")
+        inputs |= {"context[0]": context[0], "context[1]": context[1]}
+    elif context is not None:
+        inputs["context"] = context
+    converted, dtype = as_float(function, **inputs, **params.arrays())
+    inputs = dict(zip(inputs, converted, strict=False))
+    params = params.map(lambda array: array.astype(inputs["x"].dtype, copy=False))
+    names = list(inputs)  # keys come from x, from the one context, or from the first of two
+    for_keys, for_values = names[-2:] if len(names) == 3 else names[-1:] * 2
+    _check_input(function, "x", "(..., q, m)", inputs, params.query_weight)
+    _check_input(function, for_keys, "(..., k, key_width)", inputs, params.key_weight)
+    _check_input(function, for_values, "(..., k, value_width)", inputs, params.value_weight)
+    if inputs[for_keys].shape[-2] != inputs[for_values].shape[-2]:
+        raise ValueError(
+            f"{function}: {for_keys} and {for_values} must have the same number of positions k, because each key "
+            f"stands for one value; got {inputs[for_keys].shape} and {inputs[for_values].shape}."
+        )
+    x, *context = inputs.values()
+    return x, tuple(context) if len(context) == 2 else context[0] if context else None, params, dtype
+
+
+def _check_input(function, name, axes, inputs, weight):
+    x, array = inputs["x"], inputs[name]
+    if array.ndim < 2 or array.shape[-1] != weight.shape[0]:
+        raise ValueError(
+            f"{function}: {name} must have the shape {axes} with a last axis of {weight.shape[0]}, "
+            f"one feature for each row of its weight; got {array.shape}."
+        )
+    if array.shape[:-2] != x.shape[:-2]:
+        raise ValueError(
+            f"{function}: x and {name} must have the same leading axes; they are not broadcast against each other.\n"
+            f"  x:          {x.shape}\n  {name + ':':<11} {array.shape}"
+        )
+
+
+def _check_mask_shape(function, shape, scores_shape):
+    try:
+        fits = np.broadcast_shapes(shape, scores_shape) == scores_shape
+    except ValueError:
+        fits = False
+    if not fits:
+        raise ValueError(
+            f"{function}: mask must broadcast to the shape (..., heads, q, k) of the scores. A mask for each batch "
+            "element, (b, q, k), needs an axis for the heads: mask[:, np.newaxis].\n"
+            f"  mask:                      {shape}\n"
+            f"  scores (..., heads, q, k): {scores_shape}"
+        )
+
+
+def _prepare_backward(function, d_out, params, saved):
+    for name, value, kind in (("params", params, MultiHeadParams), ("saved", saved, MultiHeadSaved)):
+        if not isinstance(value, kind):
+            raise TypeError(f"{function}: {name} must be a {kind.__name__}; got {type(value).__name__}.")
+    (d_out, *_), dtype = as_float(function, d_out=d_out, **params.arrays())
+    if d_out.shape != saved.x.shape:
+        raise ValueError(
+            f"{function}: d_out must have the shape (..., q, m) of x and out; got {d_out.shape}, x is {saved.x.shape}."
+        )
+    return d_out, params.map(lambda array: array.astype(d_out.dtype, copy=False)), dtype

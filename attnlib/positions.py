@@ -1,0 +1,300 @@
+"""Where a token stands: sinusoidal encodings, rotary embeddings and their gradient, ALiBi."""
+
+import numpy as np
+
+from attnlib._arrays import as_float
+from attnlib._inputs import as_integer
+
+
+def sinusoidal(n, m, *, base=10000.0, dtype=np.float64):
+    r"""One row for each position: m waves, from a fast one to slower and slower ones.
+
+    .. math:: out_{p,2i} = \sin(p\,\theta_i), \qquad out_{p,2i+1} = \cos(p\,\theta_i),
+              \qquad \theta_i = base^{-2i/m}
+
+    Columns 2i and 2i+1 are the two coordinates of a clock hand that turns by
+    :math:`\theta_i` radians a position. Moving on by s positions turns every hand by
+    a fixed angle: row p+s is a rotation of row p that does not depend on p.
+
+    Parameters
+    ----------
+    n : int
+        Number of positions, counted from 0.
+    m : int
+        Width of a token. If m is odd, the last wave is a sine without its cosine.
+    base : float, default 10000.0
+        The slowest hand needs almost :math:`2\pi\,base` positions for one turn.
+    dtype : dtype, default float64
+        The result is computed in float64 and rounded once.
+
+    Returns
+    -------
+    out : ndarray of shape (n, m)
+        Add it to the tokens: ``x + sinusoidal(n, m, dtype=x.dtype)``.
+
+    Raises
+    ------
+    TypeError
+        If `n` or `m` is not an integer, or `dtype` is not a float dtype.
+    ValueError
+        If `n` or `m` is negative, or `base` is not positive and finite.
+
+    References
+    ----------
+    .. [1] Vaswani et al. (2017), "Attention Is All You Need", section 3.5. Their
+       :math:`d_{model}` is our m.
+
+    Examples
+    --------
+    >>> sinusoidal(3, 4).round(4)
+    array([[ 0.    ,  1.    ,  0.    ,  1.    ],
+           [ 0.8415,  0.5403,  0.01  ,  1.    ],
+           [ 0.9093, -0.4161,  0.02  ,  0.9998]])
+    """
+    n = as_integer("sinusoidal", "n", n, minimum=0)
+    m = as_integer("sinusoidal", "m", m, minimum=0)
+    dtype = _float_dtype("sinusoidal", dtype)
+    angles = np.arange(n, dtype=np.float64)[:, np.newaxis] * _speeds("sinusoidal", m, base)
+    out = np.empty((n, m), dtype)
+    out[:, 0::2] = np.sin(angles)
+    out[:, 1::2] = np.cos(angles[:, : m // 2])
+    return out
+
+
+def rotary(x, positions, *, base=10000.0):
+    r"""Rotate each pair of neighbouring features by an angle proportional to the position.
+
+    .. math:: \begin{pmatrix} out_{2i} \\ out_{2i+1} \end{pmatrix} =
+              \begin{pmatrix} \cos p\theta_i & -\sin p\theta_i \\ \sin p\theta_i & \cos p\theta_i \end{pmatrix}
+              \begin{pmatrix} x_{2i} \\ x_{2i+1} \end{pmatrix}, \qquad \theta_i = base^{-2i/d}
+
+    Apply it to queries and keys, not to values. A dot product of two rotated vectors
+    depends on the difference of their angles, so the score of a query at position p
+    and a key at position r depends on p - r only.
+
+    Parameters
+    ----------
+    x : array_like of shape (..., n, d)
+        Queries or keys of one head or of many; d is even.
+    positions : array_like, broadcastable to shape (..., n)
+        Position of each row of `x`. With a cache, new tokens do not start at 0.
+        Fractions and negative numbers are fine.
+    base : float, default 10000.0
+        Must be the one that the keys in a cache were rotated with.
+
+    Returns
+    -------
+    out : ndarray of shape (..., n, d)
+        In the dtype of `x`. Every pair keeps its length.
+
+    Raises
+    ------
+    TypeError
+        If `x` or `positions` does not hold real numbers.
+    ValueError
+        If d is odd, `positions` does not broadcast to (..., n) or is not finite, or
+        `base` is not positive and finite.
+
+    Notes
+    -----
+    The angles are computed in float64 whatever the dtype of `x`: at position 100 000 a
+    float32 angle would be off by 0.004 radians. Sine and cosine are then rounded to the
+    dtype of `x`, and all that has the size of `x` stays in it.
+
+    Some implementations (``rotate_half``) pair feature i with feature i + d/2. That is
+    the same operation on features in another order, but weights trained with one
+    order need to be permuted for the other.
+
+    References
+    ----------
+    .. [1] Su et al. (2021), "RoFormer: Enhanced Transformer with Rotary Position
+       Embedding", arXiv:2104.09864, eq. 34. Their i counts from 1.
+
+    Examples
+    --------
+    A quarter turn:
+
+    >>> rotary([[3.0, 1.0]], [np.pi / 2]).round(12)
+    array([[-1.,  3.]])
+    """
+    return _rotate("rotary", "x", x, positions, base, 1)
+
+
+def rotary_backward(d_out, positions, *, base=10000.0):
+    r"""Gradient of `rotary` with respect to x: rotate back.
+
+    A rotation is linear, so its gradient is the transposed matrix, and the transpose of
+    a rotation is the rotation by the opposite angle. Nothing of the forward is needed.
+
+    .. math:: \begin{pmatrix} dx_{2i} \\ dx_{2i+1} \end{pmatrix} =
+              \begin{pmatrix} \cos p\theta_i & \sin p\theta_i \\ -\sin p\theta_i & \cos p\theta_i \end{pmatrix}
+              \begin{pmatrix} dout_{2i} \\ dout_{2i+1} \end{pmatrix}
+
+    Parameters
+    ----------
+    d_out : array_like of shape (..., n, d)
+        Gradient of the loss with respect to the result of `rotary`.
+    positions : array_like, broadcastable to shape (..., n)
+        As in the forward. Positions are not learned: they get no gradient.
+    base : float, default 10000.0
+        As in the forward.
+
+    Returns
+    -------
+    d_x : ndarray of shape (..., n, d)
+
+    Raises
+    ------
+    TypeError
+        If an argument does not hold real numbers.
+    ValueError
+        As for `rotary`.
+
+    Examples
+    --------
+    >>> rotary_backward(rotary([[3.0, 1.0]], [7]), [7]).round(12)
+    array([[3., 1.]])
+    """
+    # forward: out = rotation(+angle) @ x
+    return _rotate("rotary_backward", "d_out", d_out, positions, base, -1)
+
+
+def alibi_slopes(h):
+    r"""How strongly each head of ALiBi dislikes distance: steepest first.
+
+    .. math:: slope_i = 2^{-8i/h}, \qquad i = 1 \dots h
+
+    The formula holds for h a power of two, which is all that the paper trains. For other
+    h the authors' code takes the slopes of the power of two below, and then every other
+    slope of the power of two above. We do the same, so that published models fit.
+
+    Parameters
+    ----------
+    h : int
+        Number of query heads.
+
+    Returns
+    -------
+    slopes : ndarray of shape (h,)
+
+    Raises
+    ------
+    TypeError
+        If `h` is not an integer.
+    ValueError
+        If `h` is less than 1.
+
+    References
+    ----------
+    .. [1] Press, Smith and Lewis (2022), "Train Short, Test Long: Attention with Linear
+       Biases Enables Input Length Extrapolation", ICLR, section 3.
+
+    Examples
+    --------
+    >>> alibi_slopes(4)
+    array([0.25      , 0.0625    , 0.015625  , 0.00390625])
+    """
+    h = as_integer("alibi_slopes", "h", h, minimum=1)
+    power = 2 ** (h.bit_length() - 1)  # the largest power of two up to h
+    exponents = np.arange(1, power + 1, dtype=np.float64) / power
+    between = (np.arange(0, h - power, dtype=np.float64) + 0.5) / power
+    return 2.0 ** (-8 * np.concatenate([exponents, between]))
+
+
+def alibi_bias(h, q, k, *, offset=0, dtype=np.float64):
+    r"""A bias for the scores that falls with the distance between query and key.
+
+    .. math:: bias_{hqk} = -slope_h\, |q + offset - k|
+
+    The paper defines it for keys at or before the query and masks the rest: pass it on
+    as ``attention(..., mask=alibi_bias(h, q, k), causal=True)``. The bias itself masks
+    nothing. A future key is treated like a past one at the same distance, so without a
+    causal mask this is the symmetric form for encoders.
+
+    Parameters
+    ----------
+    h, q, k : int
+        Number of query heads, queries and keys.
+    offset : int, default 0
+        Position of the first query, with keys counted from 0. As in `causal_mask`; with a
+        cache it is k - q.
+    dtype : dtype, default float64
+        The result is computed in float64 and rounded once.
+
+    Returns
+    -------
+    bias : ndarray of shape (h, q, k)
+        Zero where the key is at the query's own position, negative elsewhere.
+
+    Raises
+    ------
+    TypeError
+        If a size or `offset` is not an integer, or `dtype` is not a float dtype.
+    ValueError
+        If `h` is less than 1, or `q` or `k` is negative.
+
+    References
+    ----------
+    .. [1] Press, Smith and Lewis (2022), "Train Short, Test Long: Attention with Linear
+       Biases Enables Input Length Extrapolation", ICLR, section 3.
+
+    Examples
+    --------
+    >>> alibi_bias(8, 3, 3)[0]
+    array([[ 0. , -0.5, -1. ],
+           [-0.5,  0. , -0.5],
+           [-1. , -0.5,  0. ]])
+    """
+    h = as_integer("alibi_bias", "h", h, minimum=1)
+    q = as_integer("alibi_bias", "q", q, minimum=0)
+    k = as_integer("alibi_bias", "k", k, minimum=0)
+    offset = as_integer("alibi_bias", "offset", offset)
+    dtype = _float_dtype("alibi_bias", dtype)
+    rows, columns = np.arange(q, dtype=np.int64)[:, np.newaxis], np.arange(k, dtype=np.int64)
+    nearness = -np.abs(rows + offset - columns)  # an integer, so that the diagonal is 0 and not -0
+    return (alibi_slopes(h)[:, np.newaxis, np.newaxis] * nearness).astype(dtype)
+
+
+def _speeds(function, width, base):
+    """The angle by which each pair turns from one position to the next, ceil(width / 2) of them."""
+    if isinstance(base, (bool, np.bool_)) or not isinstance(base, (int, float, np.integer, np.floating)):
+        raise TypeError(f"{function}: base must be a number; got {base!r}.")
+    if not 0 < base < np.inf:
+        raise ValueError(f"{function}: base must be positive and finite; got {base}.")
+    exponents = np.arange(0, width, 2, dtype=np.float64) / width
+    return np.float64(base) ** -exponents
+
+
+def _float_dtype(function, dtype):
+    if np.dtype(dtype).kind != "f":
+        raise TypeError(f"{function}: dtype must be a float dtype; got {np.dtype(dtype)}.")
+    return np.dtype(dtype)
+
+
+def _rotate(function, name, x, positions, base, sign):
+    (x,), dtype = as_float(function, **{name: x})
+    (positions,), _ = as_float(function, positions=positions)
+    if x.ndim < 2 or x.shape[-1] % 2:
+        raise ValueError(
+            f"{function}: {name} must have shape (..., n, d) with an even number of features d, "
+            f"because features are rotated in pairs; got {x.shape}."
+        )
+    rows = x.shape[:-1]
+    try:
+        fits = np.broadcast_shapes(positions.shape, rows) == rows
+    except ValueError:
+        fits = False
+    if not fits:
+        raise ValueError(
+            f"{function}: positions must broadcast to the shape (..., n) of {name} without its last axis.\n"
+            f"  positions:        {positions.shape}\n  {name + ' (..., n, d):':<17} {x.shape}"
+        )
+    if not np.isfinite(positions).all():
+        raise ValueError(f"{function}: positions must be finite; got NaN or infinity.")
+    angles = positions[..., np.newaxis] * _speeds(function, x.shape[-1], base)
+    cos, sin = np.cos(angles).astype(x.dtype), (sign * np.sin(angles)).astype(x.dtype)
+    even, odd = x[..., 0::2], x[..., 1::2]
+    out = np.empty_like(x)
+    out[..., 0::2] = even * cos - odd * sin
+    out[..., 1::2] = even * sin + odd * cos
+    return out.astype(dtype, copy=False)

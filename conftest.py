@@ -1,0 +1,36 @@
+"""What every run of pytest needs: a steady environment for the notebooks, and a last line that says what was checked."""
+
+import os
+from collections import Counter
+
+# Before any kernel starts: exercises write no file and show no earlier state; small matrices need one thread.
+os.environ.setdefault("ATTNLIB_PROGRESS", "off")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+COUNTED = "checked "  # what a test counts: record_property("checked links", 12)
+BROWSER = "test_browser.py"
+
+
+def pytest_configure(config):
+    # The cells of one notebook belong on one worker: they share a kernel.
+    if getattr(config.option, "numprocesses", None) and config.option.dist == "load":
+        config.option.dist = "loadfile"
+
+
+def pytest_terminal_summary(terminalreporter):
+    done = [report for kind in ("passed", "failed") for report in terminalreporter.stats.get(kind, [])]
+    done = [report for report in done if getattr(report, "when", None) == "call"]
+    cells = sum(".ipynb::" in report.nodeid for report in done)
+    counts = Counter()
+    for report in done:
+        for name, number in report.user_properties:
+            if name.startswith(COUNTED):
+                counts[name.removeprefix(COUNTED)] += number
+    parts = [f"{len(done) - cells} tests", f"{cells} notebook cells"]
+    parts += [f"{number} {name}" for name, number in counts.items()]
+    terminalreporter.write_sep("=", "checked")
+    terminalreporter.write_line(", ".join(parts))
+    skipped = [report for report in terminalreporter.stats.get("skipped", []) if BROWSER in report.nodeid]
+    if skipped:
+        reasons = sorted({str(report.longrepr[-1]).removeprefix("Skipped: ") for report in skipped})
+        terminalreporter.write_line(f"NOT CHECKED IN A BROWSER: {'; '.join(reasons)}", yellow=True, bold=True)

@@ -1,0 +1,47 @@
+"""Where the built site is, and what happens when it or the browser is missing."""
+
+import os
+from pathlib import Path
+
+import browser
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+SITE = ROOT / "_build" / "html"
+
+
+def missing(reason):
+    """Skip and say why; fail instead where nothing may be left out."""
+    if os.environ.get("CI") == "true" or os.environ.get("ATTNLIB_REQUIRE_BROWSER") == "1":
+        pytest.fail(reason, pytrace=False)
+    pytest.skip(reason)
+
+
+@pytest.fixture(scope="session")
+def root():
+    """The folder of the project."""
+    return ROOT
+
+
+@pytest.fixture(scope="session")
+def site():
+    """The built site."""
+    if not (SITE / "index.html").is_file():
+        missing("the site is not built; run: make book")
+    return SITE
+
+
+@pytest.fixture(scope="session")
+def chromium(site):
+    """A running browser."""
+    if browser.chromium() is None:
+        missing(f"no browser is installed (looked for {', '.join(browser.NAMES)})")
+    with browser.launched() as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def address(site):
+    """The address of the site while it is served on this machine."""
+    with browser.served(site) as url:
+        yield url

@@ -1,0 +1,13 @@
+"""Every test of the exercises: no progress file, no strict mode, unless the test says otherwise."""
+
+import pytest
+
+from attnlib.exercises import _progress
+
+
+@pytest.fixture(autouse=True)
+def no_progress_file(monkeypatch):
+    monkeypatch.setenv("ATTNLIB_PROGRESS", "off")
+    monkeypatch.delenv("ATTNLIB_STRICT", raising=False)
+    monkeypatch.setattr(_progress, "_memory", {})
+    monkeypatch.setattr(_progress, "_unusable", set())

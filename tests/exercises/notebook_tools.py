@@ -1,0 +1,69 @@
+"""Reading, changing and running exercise notebooks in tests."""
+
+import re
+
+import nbformat
+
+TAG = "exercise-"
+
+
+def exercise_cells(notebook):
+    """Return (id, cell) for every cell tagged ``exercise-<id>``."""
+    return [
+        (tag.removeprefix(TAG), cell)
+        for cell in notebook.cells
+        for tag in cell.metadata.get("tags", [])
+        if cell.cell_type == "code" and tag.startswith(TAG)
+    ]
+
+
+def with_answer(source, id, answer):
+    """Return the cell source with the reader's function or value replaced by other code, which defines `id`."""
+    call = re.search(rf'check\("{id}", (\w+)\)', source)
+    if not call:
+        raise AssertionError(f"the cell tagged {TAG}{id} has no check of {id}")
+    name = call[1]
+    if name != id:
+        answer += f"\n{name} = {id}"
+    kept, skipping, done = [], False, False
+    for line in source.splitlines():
+        if re.match(rf"def {name}\(|{name}\s*=", line):
+            kept += [] if done else answer.splitlines()
+            skipping = done = True
+        elif not (skipping and (not line.strip() or line[0] in " \t)#")):
+            skipping = False
+            kept.append(line)
+    if not done:
+        raise AssertionError(f"the cell tagged {TAG}{id} defines no {name}")
+    return "\n".join(kept)
+
+
+def tiny_notebook(first="import numpy as np\nfrom attnlib.exercises import TODO, check"):
+    """A chapter with a function exercise and a value exercise, for testing the tests."""
+    softmax = """def softmax(x):
+    shifted = TODO  # every exponent at most 0
+    exponentials = np.exp(shifted)
+
+    return TODO
+
+
+check("softmax", softmax)"""
+    value = 'delta_sum = TODO\ncheck("delta_sum", delta_sum)'
+    cells = [
+        nbformat.v4.new_markdown_cell("# A tiny chapter\n\n## Weights"),
+        nbformat.v4.new_code_cell(first),
+        nbformat.v4.new_markdown_cell("(ex-softmax)=\n### Exercise 1.1: A softmax that never overflows\n\nWrite it."),
+        nbformat.v4.new_code_cell(softmax, metadata={"tags": ["exercise-softmax"]}),
+        nbformat.v4.new_code_cell(
+            'from attnlib.exercises import use\nsoftmax = use("softmax", softmax)\n'
+            "assert np.allclose(softmax(np.array([0.0, 0.0])), 0.5)"
+        ),
+        nbformat.v4.new_markdown_cell("### Exercise 1.2: A sum with a delta\n\nCount."),
+        nbformat.v4.new_code_cell(value, metadata={"tags": ["exercise-delta_sum"]}),
+        nbformat.v4.new_markdown_cell("## Recap\n\nThe end."),
+    ]
+    metadata = {
+        "kernelspec": {"name": "python3", "display_name": "Python 3"},
+        "language_info": {"name": "python"},
+    }
+    return nbformat.v4.new_notebook(cells=cells, metadata=metadata)

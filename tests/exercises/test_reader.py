@@ -1,0 +1,293 @@
+"""What a reader calls: check, hint, solution, use, progress, reset; and the file that remembers."""
+
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from attnlib.exercises import TODO, _progress, check, hint, progress, reset, solution, use
+from attnlib.exercises._registry import find, registry
+
+
+@pytest.fixture
+def file(tmp_path, monkeypatch):
+    path = tmp_path / "state" / "progress.json"
+    monkeypatch.setenv("ATTNLIB_PROGRESS", str(path))
+    return path
+
+
+def out(capsys):
+    return capsys.readouterr().out
+
+
+def no_shift(x):
+    return np.exp(x) / np.exp(x).sum(axis=-1, keepdims=True)
+
+
+# --- check ------------------------------------------------------------------------------------------------
+
+
+def test_check_prints_one_line_when_unattempted_and_returns_nothing(capsys):
+    assert check("softmax", TODO) is None
+    assert out(capsys) == "[ ] softmax: not attempted yet\n"
+
+
+def test_check_prints_the_pass_and_an_insight(capsys):
+    check("softmax", find("softmax").solution)
+    assert out(capsys) == (
+        "[x] softmax: all 7 cases right\n"
+        "    A shift that changes nothing on paper decides whether the computer gets an answer at all. "
+        'Compare with the book\'s: solution("softmax")\n'
+    )
+
+
+def test_check_prints_the_mistake_the_place_and_the_hint(capsys):
+    check("softmax", no_shift)
+    assert out(capsys) == (
+        "[!] softmax: Right on small inputs, NaN or inf on scores near 1000: shift each row by its maximum before `exp`.\n"
+        "    4 of 7 cases right; wrong: large scores, rows far apart, one huge score.\n"
+        '    For help: hint("softmax", 2)\n'
+    )
+
+
+@pytest.mark.parametrize("answer", [TODO, no_shift])
+def test_strict_mode_raises_for_anything_but_a_pass(answer, monkeypatch, capsys):
+    monkeypatch.setenv("ATTNLIB_STRICT", "1")
+    with pytest.raises(AssertionError, match="softmax: "):
+        check("softmax", answer)
+    check("softmax", find("softmax").solution)
+    monkeypatch.setenv("ATTNLIB_STRICT", "0")
+    check("softmax", answer)
+
+
+# --- hint, solution, use ----------------------------------------------------------------------------------
+
+
+def test_hints_come_one_after_the_other(capsys):
+    hints = find("softmax").hints
+    for number in (1, 2, 3):
+        hint("softmax")
+        assert out(capsys) == f"Hint {number} of 3: {hints[number - 1]}\n"
+    hint("softmax")
+    text = out(capsys)
+    assert text.startswith("You have seen all 3 hints") and text.endswith(f"Hint 3 of 3: {hints[2]}\n")
+
+
+def test_the_hint_that_fits_the_last_mistake_comes_first(capsys):
+    check("softmax", no_shift)
+    out(capsys)
+    hint("softmax")
+    assert out(capsys).startswith("Hint 2 of 3")
+    hint("softmax")
+    assert out(capsys).startswith("Hint 1 of 3")
+
+
+@pytest.mark.parametrize("n", [0, 4, -1, True, "2", 1.0])
+def test_a_hint_that_does_not_exist_is_told(n, capsys):
+    hint("softmax", n)
+    assert out(capsys) == "softmax has 3 hints: ask for 1 to 3.\n"
+
+
+def test_the_solution_comes_after_a_try(capsys):
+    solution("softmax")
+    assert out(capsys) == (
+        "softmax is not attempted yet. To see the solution all the same: "
+        'solution("softmax", really=True)\n'
+    )  # fmt: skip
+    check("softmax", TODO)
+    solution("softmax")
+    assert "not attempted yet" in out(capsys).splitlines()[-1]
+    solution("softmax", really=True)
+    assert out(capsys).startswith("def softmax(x):\n    shifted = ")
+    check("softmax", no_shift)
+    out(capsys)
+    solution("softmax")
+    text = out(capsys)
+    assert text.startswith("def softmax(x):\n") and text.endswith(find("softmax").why + "\n")
+
+
+def test_use_keeps_a_right_answer_and_replaces_any_other(capsys):
+    def mine(x):
+        return find("softmax").solution(x)
+
+    assert use("softmax", mine) is mine
+    assert out(capsys) == ""
+    for answer in (TODO, no_shift, None):
+        assert use("softmax", answer) is find("softmax").solution
+        assert out(capsys) == "(From here on the book's own softmax is used, until yours passes.)\n"
+    assert use("delta_sum", 1051.0) == 1051.0
+    assert use("delta_sum", TODO) == 1051
+    assert use("matrix_shapes", (1, 2)) == (2, 3, 4)
+
+
+def test_use_does_not_count_as_a_try_and_is_not_strict(file, monkeypatch):
+    monkeypatch.setenv("ATTNLIB_STRICT", "1")
+    use("softmax", no_shift)
+    assert not file.exists()
+
+
+# --- progress ---------------------------------------------------------------------------------------------
+
+
+def rows(capsys, *args):
+    progress(*args)
+    return out(capsys).splitlines()
+
+
+def test_progress_starts_empty_and_lists_every_exercise_in_the_order_of_the_book(capsys):
+    lines = rows(capsys)
+    assert [line.split()[1] for line in lines[1:]] == list(registry())
+    assert all("not attempted" in line for line in lines[1:])
+    assert lines[0].split() == ["chapter", "exercise", "level", "state", "tries", "hints", "last", "mistake"]
+
+
+def test_progress_counts_tries_and_hints_and_is_kept_in_the_file(file, capsys):
+    check("softmax", TODO)
+    assert not file.exists()
+    check("softmax", no_shift)
+    hint("softmax")
+    out(capsys)
+    (line,) = [line for line in rows(capsys, "softmax") if " softmax " in line and "easy" in line]
+    assert line.split()[2:] == ["easy", "wrong", "1", "1", "no_max"]
+    check("softmax", find("softmax").solution)
+    check("softmax", no_shift)
+    out(capsys)
+    (line,) = [line for line in rows(capsys, "softmax") if "easy" in line]
+    assert line.split()[2:6] == ["easy", "passed", "3", "1"]  # passed once is passed
+    data = json.loads(file.read_text())
+    assert data["version"] == 1 and data["exercises"]["softmax"]["tries"] == 3
+    assert os.listdir(file.parent) == ["progress.json"]  # no temporary file is left
+
+
+def test_progress_of_an_unknown_chapter_is_told():
+    with pytest.raises(ValueError, match="There is no chapter 'sofmax' with exercises; there are: prerequisites, softmax"):
+        progress("sofmax")
+
+
+def test_reset_forgets_one_or_all(file, capsys):
+    check("softmax", no_shift)
+    check("delta_sum", 3)
+    reset("softmax")
+    assert set(_progress.load()) == {"delta_sum"}
+    reset()
+    assert _progress.load() == {}
+    assert out(capsys).endswith("Forgotten: softmax.\nForgotten: everything.\n")
+    with pytest.raises(ValueError, match="Did you mean 'softmax'"):
+        reset("softmx")
+
+
+def test_without_a_file_progress_lasts_as_long_as_the_session(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    check("softmax", no_shift)
+    assert _progress.load()["softmax"]["tries"] == 1
+    assert os.listdir(tmp_path) == []
+
+
+def test_two_sessions_do_not_overwrite_each_other(file):
+    check("softmax", no_shift)
+    _progress._memory.clear()  # another session knows nothing of this one
+    check("delta_sum", 3)
+    assert set(_progress.load()) == {"softmax", "delta_sum"}
+
+
+BROKEN = {
+    "empty": "",
+    "not JSON": "{",
+    "a list": "[]",
+    "no table": "{}",
+    "the table is a list": '{"exercises": []}',
+    "an entry is a number": '{"exercises": {"softmax": 3}}',
+    "hints are a number": '{"exercises": {"softmax": {"hints": 3}}}',
+    "tries are a word": '{"exercises": {"softmax": {"tries": "x"}}}',
+    "not UTF-8": b"\xff\xfe\x00",
+    "deeply nested": "[" * 100_000,
+}
+
+
+@pytest.mark.parametrize("case", BROKEN)
+def test_a_broken_file_is_kept_aside_and_a_new_one_begun(case, file, capsys):
+    file.parent.mkdir()
+    content = BROKEN[case] if isinstance(BROKEN[case], bytes) else BROKEN[case].encode()
+    for number in (1, 2):
+        file.write_bytes(content)
+        check("softmax", no_shift)
+        text = out(capsys)
+        assert text.startswith("[!] softmax: Right on small inputs")
+        assert f"it is kept as progress.json.unreadable-{number}, and a new one is begun." in text
+        assert (file.parent / f"progress.json.unreadable-{number}").read_bytes() == content
+        assert _progress.load()["softmax"]["tries"] == 1
+        file.unlink()
+
+
+def test_an_entry_from_another_version_is_completed(file):
+    file.parent.mkdir()
+    file.write_text('{"exercises": {"softmax": {"tries": 4, "more": 1}, "gone": {}}}')
+    check("softmax", no_shift)
+    assert _progress.load()["softmax"]["tries"] == 5 and "gone" in _progress.load()
+
+
+@pytest.mark.parametrize("obstacle", ["the folder is a file", "the file is a folder"])
+def test_a_file_that_cannot_be_written_does_not_stop_a_check(obstacle, file, capsys):
+    if obstacle == "the folder is a file":
+        file.parent.write_text("")
+    else:
+        file.mkdir(parents=True)
+    check("softmax", no_shift)
+    check("softmax", no_shift)
+    text = out(capsys)
+    assert text.count("[!] softmax: Right on small inputs") == 2
+    assert text.count("Progress is not saved in this session") == 1
+    assert _progress.load()["softmax"]["tries"] == 2
+
+
+def test_a_full_disk_leaves_the_old_file(file, monkeypatch, capsys):
+    check("softmax", no_shift)
+    before = file.read_text()
+
+    def full(*args, **kwargs):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(_progress.json, "dump", full)
+    check("softmax", no_shift)
+    assert "(Progress is not saved in this session: progress.json: No space left on device." in out(capsys)
+    assert file.read_text() == before and os.listdir(file.parent) == ["progress.json"]
+
+
+def test_the_file_lies_where_the_system_keeps_state(monkeypatch, tmp_path):
+    monkeypatch.delenv("ATTNLIB_PROGRESS")
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    assert _progress.location() == tmp_path / "attnlib" / "progress.json"
+    monkeypatch.delenv("XDG_STATE_HOME")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert _progress.location() == tmp_path / ".local" / "state" / "attnlib" / "progress.json"
+    monkeypatch.setattr(sys, "platform", "win32")
+    monkeypatch.setenv("LOCALAPPDATA", str(tmp_path / "Local"))
+    assert _progress.location() == tmp_path / "Local" / "attnlib" / "progress.json"
+
+
+def test_a_session_as_a_reader_has_it(tmp_path):
+    """In an interpreter of its own, with a file of its own."""
+    code = """
+import numpy as np
+from attnlib.exercises import TODO, check, hint, solution, use, progress, reset
+def softmax(x):
+    shifted = TODO
+    exponentials = np.exp(shifted)
+    return TODO
+check("softmax", softmax)
+softmax = use("softmax", softmax)
+check("softmax", softmax)
+"""
+    environment = {**os.environ, "ATTNLIB_PROGRESS": str(tmp_path / "p.json")}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True)
+    assert done.stderr == ""
+    assert done.stdout.splitlines()[:3] == [
+        "[ ] softmax: not attempted yet",
+        "(From here on the book's own softmax is used, until yours passes.)",
+        "[x] softmax: all 7 cases right",
+    ]
+    assert json.loads((tmp_path / "p.json").read_text())["exercises"]["softmax"]["state"] == "passed"

@@ -1,0 +1,139 @@
+"""attnlib.plotting: are the numbers on the picture the numbers, and is the picture the same in every run?"""
+
+import io
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+from attnlib import plotting
+
+
+@pytest.fixture
+def ax():
+    with mpl.rc_context():
+        plotting.setup()
+        yield Figure().subplots()
+
+
+def test_heatmap_prints_each_number_in_its_cell(ax):
+    matrix = np.array([[0.0, 0.25, 0.75], [1.0, 0.125, 0.5]])
+    plotting.heatmap(ax, matrix, rows="query q", columns="key k")
+    printed = {text.get_position(): text.get_text() for text in ax.texts}
+    assert printed == {(column, row): f"{matrix[row, column]:.2f}" for row in range(2) for column in range(3)}
+
+
+def test_heatmap_of_weights_always_has_the_scale_from_0_to_1(ax):
+    plotting.heatmap(ax, [[0.2, 0.1]], rows="q", columns="k")
+    assert ax.images[0].get_clim() == (0.0, 1.0)
+
+
+def test_heatmap_of_signed_numbers_is_white_at_0(ax):
+    plotting.heatmap(ax, [[-3.0, 1.0]], rows="q", columns="k", signed=True)
+    assert ax.images[0].get_clim() == (-3.0, 3.0)
+    assert np.allclose(ax.images[0].cmap(0.5)[:3], 0.97, atol=0.01)
+
+
+def test_heatmap_of_zeros_and_of_nothing_but_nan_still_draws(ax):
+    plotting.heatmap(ax, np.zeros((2, 2)), rows="q", columns="k", signed=True)
+    plotting.heatmap(ax, np.full((2, 2), np.nan), rows="q", columns="k")
+    assert ax.images[0].get_clim()[1] > 0
+
+
+def test_heatmap_draws_a_boolean_mask_as_0_and_1(ax):
+    plotting.heatmap(ax, [[True, False]], rows="q", columns="k", digits=0)
+    assert [text.get_text() for text in ax.texts] == ["1", "0"]
+
+
+def test_numbers_stand_out_from_their_cell(ax):
+    plotting.heatmap(ax, [[0.0, 1.0]], rows="q", columns="k")
+    assert [text.get_color() for text in ax.texts] == ["black", "white"]
+
+
+def test_a_large_heatmap_has_a_colour_bar_in_place_of_numbers(ax):
+    size = plotting.LARGEST_ANNOTATED + 1
+    plotting.heatmap(ax, np.full((size, size), 0.5), rows="q", columns="k")
+    assert not ax.texts and len(ax.figure.axes) == 2
+
+
+def test_a_large_heatmap_keeps_at_most_ten_tick_numbers_but_all_names(ax):
+    plotting.heatmap(ax, np.zeros((25, 12)), rows="q", columns="k", column_ticks=list("abcdefghijkl"))
+    assert list(ax.get_yticks()) == list(range(0, 25, 3))
+    assert [label.get_text() for label in ax.get_xticklabels()] == list("abcdefghijkl")
+
+
+def test_a_rounded_zero_has_no_minus_and_a_negative_number_a_real_one(ax):
+    plotting.heatmap(ax, [[-0.001, -0.5]], rows="q", columns="k", signed=True)
+    assert [text.get_text() for text in ax.texts] == ["0.00", "\N{MINUS SIGN}0.50"]
+
+
+def test_bars_are_as_high_as_the_weights(ax):
+    plotting.bars(ax, [0.2, 0.8], ticks=["a", "b"])
+    assert [patch.get_height() for patch in ax.patches] == [0.2, 0.8]
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["a", "b"]
+
+
+def test_names_of_lines_keep_their_order_and_their_distance(ax):
+    for height in (0.50, 0.51, 0.9):
+        ax.plot([0, 1], [0, height], label=f"{height:.2f}")
+    ax.plot([0, 1], [0, 0.3])  # no label: no name
+    ax.plot([], [], label="empty")
+    plotting.name_lines(ax)
+    assert [text.get_text() for text in ax.texts] == ["0.50", "0.51", "0.90"]
+    heights = [text.get_position()[1] for text in ax.texts]
+    assert np.all(np.diff(heights) >= 0.0899)
+    assert [text.get_color() for text in ax.texts] == [line.get_color() for line in ax.get_lines()[:3]]
+
+
+def svg():
+    ax = Figure().subplots()
+    plotting.bars(ax, [0.25, 0.75])
+    file = io.BytesIO()
+    ax.figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None})
+    return file.getvalue()
+
+
+def test_the_same_figure_has_the_same_bytes():
+    with mpl.rc_context():
+        plotting.setup()
+        assert svg() == svg()
+
+
+def test_setup_in_a_notebook_asks_for_svg_without_a_date(monkeypatch):
+    import IPython
+    import matplotlib_inline.backend_inline as inline
+
+    asked = []
+    monkeypatch.setattr(IPython, "get_ipython", lambda: object())
+    monkeypatch.setattr(inline, "set_matplotlib_formats", lambda *formats, **options: asked.append((formats, options)))
+    with mpl.rc_context():
+        plotting.setup()
+    assert asked == [(("svg",), {"metadata": {"Date": None, "Creator": None}})]
+
+
+def test_setup_works_without_ipython(monkeypatch):
+    import sys
+
+    monkeypatch.setitem(sys.modules, "IPython", None)
+    with mpl.rc_context():
+        plotting.setup()
+        assert mpl.rcParams["svg.hashsalt"] == "attnlib"
+
+
+@pytest.mark.parametrize(
+    ("draw", "message"),
+    [
+        (lambda ax: plotting.heatmap(ax, np.zeros(3), rows="q", columns="k"), r"heatmap: matrix must have two axes .*\(3,\)"),
+        (lambda ax: plotting.bars(ax, np.zeros((2, 3))), r"bars: weights must have one axis .*\(2, 3\)"),
+    ],
+)
+def test_a_wrong_shape_is_refused(ax, draw, message):
+    with pytest.raises(ValueError, match=message):
+        draw(ax)
+
+
+@pytest.mark.parametrize("draw", [lambda ax, x: plotting.heatmap(ax, x, rows="q", columns="k"), plotting.bars])
+def test_complex_numbers_are_refused(ax, draw):
+    with pytest.raises(TypeError, match="must be an array of real numbers.*complex128"):
+        draw(ax, np.ones((2, 2)) * 1j)

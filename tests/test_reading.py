@@ -1,0 +1,41 @@
+"""attnlib.reading: is the code that a chapter shows the code that runs?"""
+
+import ast
+import inspect
+
+from attnlib import reading
+from attnlib.softmax import OnlineSoftmax, softmax
+
+
+def code_of(text):
+    """The code without docstrings and comments, as Python itself writes it."""
+    tree = ast.parse(text)
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and ast.get_docstring(node):
+            node.body = node.body[1:]
+    return ast.unparse(tree)
+
+
+def test_only_the_docstring_is_left_out():
+    shown = reading.source(softmax)
+    assert '"""' not in shown
+    assert code_of(shown) == code_of(inspect.getsource(softmax))
+
+
+def test_docstrings_of_methods_are_left_out_too():
+    shown = reading.source(OnlineSoftmax)
+    assert '"""' not in shown and "def merge" in shown
+
+
+def test_several_functions_are_shown_in_the_order_given():
+    shown = reading.source(OnlineSoftmax.merge, softmax)
+    assert shown.index("def merge") < shown.index("def softmax")
+
+
+def test_comments_stay():
+    assert "# both empty" in reading.source(OnlineSoftmax.merge)
+
+
+def test_a_notebook_shows_it_as_python():
+    shown = reading.show_source(softmax)
+    assert shown.data == f"```python\n{reading.source(softmax)}\n```"

@@ -1,0 +1,76 @@
+"""What the browser tests and the screenshots share: find Chromium, serve the built site, open a page that is settled."""
+
+import contextlib
+import functools
+import shutil
+import threading
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+WIDTHS = {1440: 900, 390: 844}  # width: height
+SCHEMES = ("light", "dark")
+
+
+def chromium():
+    """The path of an installed Chromium or Chrome, or None."""
+    return next(filter(None, map(shutil.which, NAMES)), None)
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *arguments):
+        pass
+
+
+@contextlib.contextmanager
+def served(folder):
+    """Serve a folder on a free port of the loopback interface; yields the address."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(folder)))
+    server.daemon_threads = True
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/"
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+@contextlib.contextmanager
+def launched():
+    """A running Chromium."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium(), args=ARGUMENTS)
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+def pages(folder):
+    """Every page of the site, as an address below its root."""
+    folder = Path(folder)
+    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*.html") if "_static" not in path.parts)
+
+
+def settle(page):
+    """Wait until the mathematics is typeset and the page's own scripts have run."""
+    page.evaluate(
+        """async () => {
+            if (window.MathJax && MathJax.startup && MathJax.startup.promise) await MathJax.startup.promise;
+            if (document.fonts) await document.fonts.ready;
+            await new Promise(done => requestAnimationFrame(() => setTimeout(done, 30)));
+        }"""
+    )
