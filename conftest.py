@@ -8,7 +8,7 @@ os.environ.setdefault("ATTNLIB_PROGRESS", "off")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 COUNTED = "checked "  # what a test counts: record_property("checked links", 12)
-BROWSER = "test_browser.py"
+BROWSER = "test_browser_"
 
 
 def pytest_configure(config):

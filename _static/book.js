@@ -50,7 +50,9 @@
       named.removeAttribute("aria-label");
     }
     for (const title of document.querySelectorAll(".theme-switch-button svg title")) {
+      title.parentElement.removeAttribute("role");
       title.parentElement.removeAttribute("aria-labelledby");
+      title.parentElement.setAttribute("aria-hidden", "true");
       title.remove();
     }
     for (const summary of document.querySelectorAll(".bd-sidenav summary:not([aria-label])")) {

@@ -240,7 +240,8 @@ def from_torch(state_dict, heads):
             f"got {', '.join(sorted(given))}."
         )
     arrays, dtype = as_float(name, **{key: state_dict[key] for key in state_dict})
-    arrays = {key: array.astype(dtype, copy=False) for key, array in zip(state_dict, arrays, strict=True)}
+    # Copies, or a later training step of the module would change what was taken from it.
+    arrays = {key: array.astype(dtype) for key, array in zip(state_dict, arrays, strict=True)}
     for key, axes in {key: 2 if key.endswith("weight") else 1 for key in arrays}.items():
         if arrays[key].ndim != axes or key.startswith("in_proj") and len(arrays[key]) % 3:
             expected = "a first axis of 3 m" if key.startswith("in_proj") else "two axes"

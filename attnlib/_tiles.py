@@ -57,8 +57,9 @@ class Tiles(NamedTuple):
         """
         start = 0 if self.first is None else max(0, rows.start + self.first)
         stop = self.k if self.last is None else min(self.k, rows.stop + self.last)
-        on_grid = start // self.block_k * self.block_k
-        for column in range(on_grid, stop if start < stop else on_grid, self.block_k):
+        if start >= stop:
+            return  # the band lies before the first key or after the last
+        for column in range(start // self.block_k * self.block_k, stop, self.block_k):
             columns = slice(max(column, start), min(column + self.block_k, stop))
             # The first query has the earliest end, the last query the latest start.
             past_the_end = self.last is not None and columns.stop - 1 > rows.start + self.last

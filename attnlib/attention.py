@@ -167,7 +167,7 @@ def attention_mask_backward(d_out, value, weights, mask):
     function = "attention_mask_backward"
     (d_out, value, weights), dtype = as_float(function, d_out=d_out, value=value, weights=weights)
     if (
-        min(weights.ndim, value.ndim, d_out.ndim) < 2
+        weights.ndim < 2
         or d_out.shape[:-1] != weights.shape[:-1]
         or (weights.shape[-1], d_out.shape[-1]) != value.shape[-2:]
         or not heads_fit(weights, value)

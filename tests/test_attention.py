@@ -369,6 +369,15 @@ def test_an_overflow_of_the_scores_is_nan_without_a_warning():
     assert np.isnan(out).all()
 
 
+def test_an_overflow_of_a_gradient_is_nan_without_a_warning():
+    query, key, value = np.ones((1, 2)), np.ones((2, 2)), np.full((2, 2), 1e308)
+    _, weights = attention(query, key, value)
+    d_query, d_key, _ = attention_backward(np.full((1, 2), 10.0), query, key, value, weights)
+    assert np.isnan(d_query).all()
+    assert np.isnan(d_key).all()
+    assert np.isnan(attention_mask_backward(np.full((1, 2), 10.0), value, weights, np.zeros(2))).all()
+
+
 @pytest.mark.parametrize("fill", [-INF, -1e30, LOWEST32, np.finfo(np.float64).min])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_a_very_low_number_hides_a_key_too(rng, fill, dtype):

@@ -392,6 +392,18 @@ def test_projections_count_each_width_head_and_bias():
     assert count_flops(q, k, d, v, m=m, heads=h, batch=b).projections > forward.projections
 
 
+def test_what_is_left_out_means_one_naive_forward_without_mask_causality_bias_or_projections():
+    plain = dict(backward=False, causal=False, batch=1, heads=1, kv_heads=1, m=0)
+    for sizes in (dict(method="naive"), dict(method="flash", block_q=2, block_k=3)):
+        assert count_flops(Q, K, D, V, **sizes) == count_flops(Q, K, D, V, **sizes, **plain, mask=False, bias=False)
+        assert count_traffic(Q, K, D, V, **sizes) == count_traffic(Q, K, D, V, **sizes, **plain)
+    assert count_flops(Q, K, D, V) == count_flops(Q, K, D, V, method="naive")
+    assert count_flops(Q, K, D, m=6) == count_flops(Q, K, D, D, m=6, bias=False)
+    assert count_traffic(Q, K, D, V) == count_traffic(Q, K, D, V, method="naive", block_q=Q, block_k=K)
+    assert count_traffic(Q, K, D) == count_traffic(Q, K, D, D)
+    assert count_parameters(6, 2, 3) == count_parameters(6, 2, 3, 3, kv_heads=2, key_width=6, value_width=6, bias=False)
+
+
 def test_batch_and_heads_multiply_the_core():
     one, many = count_flops(Q, K, D, V), count_flops(Q, K, D, V, batch=3, heads=4)
     assert many == (0, 12 * one.products, 12 * one.elementwise)

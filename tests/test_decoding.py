@@ -210,6 +210,8 @@ def test_a_sliding_cache_writes_the_newest_over_the_oldest():
         cache.append([[position]], [[position, -position]])
         rows.append(sorted(cache.keys.ravel().tolist()))
         np.testing.assert_array_equal(cache.values, cache.keys * [1, -1])
+    assert SlidingKVCache(3, d=1, dtype=np.float32).keys.dtype == np.float32
+    assert KVCache(3, d=0, v=0).keys.shape == (0, 0)
     assert rows == [[0], [0, 1], [0, 1, 2], [1, 2, 3], [2, 3, 4], [3, 4, 5], [4, 5, 6], [5, 6, 7]]
     assert cache.capacity == 3
 
@@ -267,6 +269,7 @@ def test_bad_input_is_refused_and_leaves_the_cache_as_it_was(call, error, messag
         (lambda: KVCache(-1, d=2), ValueError, "KVCache: capacity must be at least 0; got -1"),
         (lambda: KVCache(2.0, d=2), TypeError, "KVCache: capacity must be an integer; got 2.0"),
         (lambda: KVCache(2, d=-1), ValueError, "KVCache: d must be at least 0; got -1"),
+        (lambda: KVCache(2, d=2, v=-1), ValueError, "KVCache: v must be at least 0; got -1"),
         (lambda: KVCache(2, d=2, v=True), TypeError, "KVCache: v must be an integer; got True"),
         (lambda: KVCache(2, d=2, leading=(1, -1)), ValueError, "KVCache: leading must be at least 0; got -1"),
         (lambda: KVCache(2, d=2, dtype=int), TypeError, "KVCache: dtype must be a float dtype; got int"),

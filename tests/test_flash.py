@@ -99,7 +99,9 @@ def plain(inputs, d_out=None, mask=None, scale=None, **band):
     scores = (query.shape[-1] ** -0.5 if scale is None else scale) * (query @ repeated.mT)
     scores = np.where(mask, scores, -INF) if mask.dtype == bool else scores + mask
     logsumexp = np.logaddexp.reduce(scores, axis=-1)
-    return (out, logsumexp) if d_out is None else (out, logsumexp, *attention_backward(d_out, *inputs, weights, scale=scale))
+    if d_out is None:
+        return out, logsumexp
+    return out, logsumexp, *attention_backward(d_out, *inputs, weights, scale=scale)
 
 
 def assert_close(actual, expected, tolerance=1e-13):
@@ -141,7 +143,8 @@ def test_any_mask_gives_the_values_and_gradients_of_plain_attention(rng, kind, b
     inputs, d_out, mask = make_inputs(rng), rng.normal(size=(B, H, Q, V)), some_masks(rng)[kind]
     for band in ({}, {"causal": True, "offset": 2}, {"window": 4, "offset": 1}):
         options = {"mask": mask, "scale": -0.4, **band}
-        assert_all_close(flash(inputs, d_out, **options, block_q=block_q, block_k=block_k), plain(inputs, d_out, **options))
+        actual = flash(inputs, d_out, **options, block_q=block_q, block_k=block_k)
+        assert_all_close(actual, plain(inputs, d_out, **options))
 
 
 @bands
@@ -214,7 +217,13 @@ def test_lengths_that_differ_much(rng, q, k):
 @blocks
 def test_the_predicted_tiles_are_the_ones_computed(rng, band, block_q, block_k, monkeypatch):
     seen, hide = [], Tiles.hide
-    monkeypatch.setattr(Tiles, "hide", lambda tiles, scores, head, tile: (seen.append(tile), hide(tiles, scores, head, tile)))
+
+    def counted(tiles, scores, head, tile):
+        assert scores.shape == (tile.rows.stop - tile.rows.start, tile.columns.stop - tile.columns.start)
+        seen.append(tile)
+        hide(tiles, scores, head, tile)
+
+    monkeypatch.setattr(Tiles, "hide", counted)
     inputs, options = make_inputs(rng, leading=()), {**band, "block_q": block_q, "block_k": block_k}
     saved = flash_attention(*inputs, **options)
     mask = allowed(Q, K, **band)
@@ -454,7 +463,8 @@ def test_small_scores_need_no_maximum_and_large_ones_do(rng, size):
     for dtype, tolerance in ((np.float64, 1e-12), (np.float32, 1e-5)):
         inputs = [array.astype(dtype) for array in (query, key, value)]
         expected = plain((query, key, value), d_out, scale=1)
-        assert_all_close(flash(inputs, d_out.astype(dtype), scale=1, block_q=3, block_k=4), expected, tolerance * max(1, size))
+        actual = flash(inputs, d_out.astype(dtype), scale=1, block_q=3, block_k=4)
+        assert_all_close(actual, expected, tolerance * max(1, size))
 
 
 @pytest.mark.parametrize("size", [1e2, 1e4, 1e7])
@@ -608,7 +618,8 @@ def test_a_scale_is_a_number_like_any_other(rng, scale):
     actual = flash(inputs, d_out, scale=scale, block_q=3, block_k=4)
     assert_all_close(actual, plain(inputs, d_out, scale=float(scale)))
     if scale == 0:
-        assert_close(actual[0], np.repeat(inputs[2], H // HEADS, axis=1).mean(axis=-2, keepdims=True).repeat(Q, axis=-2))
+        mean = np.repeat(inputs[2], H // HEADS, axis=1).mean(axis=-2, keepdims=True)
+        assert_close(actual[0], mean.repeat(Q, axis=-2))
         assert not actual[2].any()
         assert not actual[3].any()
 
@@ -676,7 +687,8 @@ def test_gradient_of_a_mask(rng, shape):
     def loss(x):
         return (d_out * flash_attention(*inputs, mask=x, **options)[0]).sum()
 
-    d_mask = flash_attention_mask_backward(d_out, *inputs, *flash_attention(*inputs, mask=mask, **options), mask, **options)
+    saved = flash_attention(*inputs, mask=mask, **options)
+    d_mask = flash_attention_mask_backward(d_out, *inputs, *saved, mask, **options)
     assert d_mask.shape == shape
     if shape == (4, 1, 1) or shape == (5, 1):
         np.testing.assert_allclose(d_mask, 0, atol=1e-14)  # it shifts whole rows, and that changes nothing

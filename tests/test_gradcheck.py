@@ -206,6 +206,8 @@ def test_f_may_return_any_kind_of_real_number(value):
 def test_integer_values_of_f_are_subtracted_without_wrapping():
     found = numerical_gradient(lambda x: np.uint8(200 if x[0] < 0 else 100), [0.0], 0.5)
     np.testing.assert_array_equal(found, [-100.0])
+    found = numerical_gradient(lambda x: 2**40 + int(x[0] > 0), [0.0], 0.5)
+    np.testing.assert_array_equal(found, [1.0])
 
 
 # --- judging ---------------------------------------------------------------------------------------
@@ -296,12 +298,20 @@ def test_two_gradients_of_zero_agree_but_the_report_says_that_this_tests_nothing
         assert report and "tests nothing" in report.note
 
 
-def test_rounding_noise_is_recognised_by_the_smallest_step():
-    # Rows far from zero get larger steps, so less noise, than the row near zero.
-    x = np.array([[0.1, 0.2, 0.4], [1e8, 1e8 + 0.5, 1e8 - 0.3]])
+def test_rounding_noise_is_recognised_by_the_smallest_step(rng):
+    # A row far from zero gets larger steps, so less noise, than the row near zero.
+    x = np.array([rng.normal(size=9), 1e14 + np.arange(9)])
     for sign in (1, -1):
-        report = check_gradient(lambda x: sign * softmax(x).sum(), x, np.zeros((2, 3)))  # noqa: B023
-        assert report.finite_difference != 0.0 and "tests nothing" in report.note
+        report = check_gradient(lambda x: sign * softmax(x).sum(), x, np.zeros((2, 9)))  # noqa: B023
+        assert report.worst_index[0] == 0 and abs(report.finite_difference) > 5e-14
+        assert "tests nothing" in report.note
+
+
+@pytest.mark.parametrize("size", [1e-6, 1.0, 1e6])
+def test_a_factor_is_named_for_gradients_of_any_size(size):
+    weights = np.array([size, 4 * size])
+    report = check_gradient(lambda x: (weights * x**2).sum(), [1.0, 2.0], [4 * size, 32 * size])
+    assert report.note == "Yours is 2 times the finite difference in every entry."
 
 
 def test_a_gradient_where_the_loss_is_constant_is_caught():
@@ -353,6 +363,7 @@ def test_the_tolerance_is_the_largest_error_that_passes():
 
     assert check_gradient(f, [0.0], [2.0], tolerance=0.5)
     assert not check_gradient(f, [0.0], [2.0], tolerance=0.49)
+    assert type(check_gradient(f, [0.0], [2.0], tolerance=np.float32(0.5)).tolerance) is float
 
 
 def test_the_step_and_the_order_are_passed_on():

@@ -30,7 +30,20 @@ def test_arguments_are_returned_in_order():
     assert inputs.scores_shape == (2, 3)
 
 
-@pytest.mark.parametrize("scale", [0, 0.0, -1, 2.5, np.float32(0.5), np.float64(3), np.int64(2), fractions.Fraction(1, 2)])
+def test_leading_axes_come_first_in_every_shape():
+    query, key, value = np.ones((2, 6, 4, 5)), np.ones((2, 3, 7, 5)), np.ones((2, 3, 7, 8))
+    saved = {"out": (2, 6, 4, 8), "d_out": (2, 6, 4, 8), "weights": (2, 6, 4, 7), "logsumexp": (2, 6, 4)}
+    inputs = attention_inputs("f", query, key, value, **{name: np.ones(shape) for name, shape in saved.items()})
+    assert (inputs.scores_shape, inputs.scale) == ((2, 6, 4, 7), 5**-0.5)
+    for name, shape in saved.items():
+        with pytest.raises(ValueError, match=f"^f: {name} must have the shape"):
+            attention_inputs("f", query, key, value, **{name: np.ones(shape[1:])})
+
+
+GOOD_SCALES = [0, 0.0, -1, 2.5, np.float32(0.5), np.float64(3), np.int64(2), fractions.Fraction(1, 2)]
+
+
+@pytest.mark.parametrize("scale", GOOD_SCALES)
 def test_any_finite_real_number_is_a_scale(scale):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -110,6 +123,7 @@ def test_without_shared_heads_folding_changes_nothing(shape):
     [
         ((4, 5), (3, 5), True),
         ((6, 4, 5), (2, 3, 5), True),
+        ((6, 4, 5), (1, 3, 5), True),
         ((6, 4, 5), (4, 3, 5), False),
         ((2, 4, 5), (6, 3, 5), False),
         ((6, 4, 5), (0, 3, 5), False),
@@ -151,6 +165,11 @@ SHAPES = {
         shapes((2, 0), (3, 0)),
         "attention: query and key must have at least one feature d (their last axis).\n"
         "  query (..., q, d): (2, 0)\n  key   (..., k, d): (3, 0)",
+    ),
+    "no features, with a batch": (
+        shapes((3, 2, 0), (3, 4, 0)),
+        "attention: query and key must have at least one feature d (their last axis).\n"
+        "  query (..., q, d): (3, 2, 0)\n  key   (..., k, d): (3, 4, 0)",
     ),
     "key and value have different lengths": (
         shapes((2, 5), (3, 5), (4, 6)),
@@ -231,7 +250,9 @@ MASKS = {
     "an axis too many": (np.ones((1, 2, 3)), ValueError, FITS.format((1, 2, 3))),
     "empty": ([], ValueError, FITS.format((0,))),
     "integers": (np.ones((2, 3), int), TypeError, f"attention: mask must be boolean or float ({MEANING}); got int64."),
-    "complex": (np.ones(3, complex), TypeError, f"attention: mask must be boolean or float ({MEANING}); got complex128."),
+    "complex": (
+        np.ones(3, complex), TypeError, f"attention: mask must be boolean or float ({MEANING}); got complex128.",
+    ),
     "objects": ([None] * 3, TypeError, f"attention: mask must be boolean or float ({MEANING}); got object."),
     "True": (True, TypeError, f"attention: mask must be a boolean or float array ({MEANING}); got True. {SCALAR}"),
     "NumPy's True": (
@@ -330,7 +351,8 @@ SAVED = {
         "d_out must have the shape (..., q, v) = (2, 4), which follows from query, key and value; got (1, 2, 4).",
     ),
     "d_out is a number": (
-        1.0, WEIGHTS, "d_out must have the shape (..., q, v) = (2, 4), which follows from query, key and value; got ().",
+        1.0, WEIGHTS,
+        "d_out must have the shape (..., q, v) = (2, 4), which follows from query, key and value; got ().",
     ),
     "weights transposed": (
         D_OUT, np.ones((3, 2)),

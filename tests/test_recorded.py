@@ -75,7 +75,8 @@ def assert_agrees(results, case, tolerance):
 def by_group(cases):
     """Cases as parameters; the test's name says which group of how many cases each belongs to."""
     sizes = Counter(case["group"] for case in cases.values())
-    ids = [f"{case['group']} ({sizes[case['group']]}){name.removeprefix(case['group'])}" for name, case in cases.items()]
+    groups = {name: case["group"] for name, case in cases.items()}
+    ids = [f"{group} ({sizes[group]}){name.removeprefix(group)}" for name, group in groups.items()]
     return pytest.mark.parametrize("case", cases.values(), ids=ids)
 
 
@@ -95,7 +96,7 @@ def float32_tolerance(case, results):
         size = largest(case[name])
         tolerance = max(4 * case["float32_error"][name], 2e-6 * size)
         if name.startswith("d_") and "logsumexp" in results:
-            # The backward makes weights from a logsumexp that was rounded to float32: off by up to eps/2 times its size.
+            # The backward makes weights from a logsumexp rounded to float32, which is off by up to eps/2 of its size.
             tolerance = max(tolerance, F32.eps / 2 * largest(results["logsumexp"]) * size)
         return tolerance
 

@@ -33,8 +33,8 @@ def grade(exercise, answer):
 
     Examples
     --------
-    >>> print(grade("softmax", lambda x: np.exp(x)).lines[0])
-    [!] softmax: rows do not sum to 1; one of them sums to 5.84.
+    >>> print(grade("softmax", lambda x: 2 * x).lines[0])
+    [!] softmax: rows do not sum to 1; one of them sums to -6.43.
     """
     exercise = exercise if isinstance(exercise, Exercise) else find(exercise)
     with session_restored():  # the judge, too, uses NumPy as it came, whatever the session made of it
@@ -169,12 +169,13 @@ def _passed(exercise):
 
 def _wrong(exercise, status, sentence, right=None, mistakes=(), hint=None, outputs=""):
     lines = [f"[!] {exercise.id}: {sentence}"]
-    labels = [probe.label for probe in exercise.probes]
-    right = right or [False] * len(labels)
-    passed = tuple(label for label, ok in zip(labels, right, strict=True) if ok)
-    failed = tuple(label for label, ok in zip(labels, right, strict=True) if not ok)
-    if any(right) or len(labels) > 1 and outputs:
-        more = f" and {len(failed) - 3} more" if len(failed) > 3 else ""
-        lines.append(f"    {outputs}{len(passed)} of {len(labels)} cases right; wrong: {', '.join(failed[:3])}{more}.")
+    passed, failed = (
+        tuple(probe.label for probe, ok in zip(exercise.probes, right or (), strict=bool(right)) if ok is wanted)
+        for wanted in (True, False)
+    )
+    if len(exercise.probes) > 1 and right:
+        where = ", ".join(failed[:3]) + (f" and {len(failed) - 3} more" if len(failed) > 3 else "")
+        wrong = f"; wrong: {where}" if passed else ""
+        lines.append(f"    {outputs}{len(passed)} of {len(exercise.probes)} cases right{wrong}.")
     lines.append(f'    For help: hint("{exercise.id}"' + (f", {hint})" if hint else ")"))
     return Result(status, tuple(lines), passed, failed, tuple(mistakes), hint)

@@ -127,7 +127,8 @@ def _factor_and_size(factors, cases):
         for power, words in ((1, "{}"), (0.5, "the square root of {}")):
             for sign, much in ((1, "too large"), (-1, "too small")):
                 if min(sizes) > 1 and np.allclose(factors, np.power(sizes, sign * power, dtype=float), rtol=CLOSE):
-                    return f"every number is {much} by a factor of {words.format(name)}, here {_number(sizes[0]**power)}"
+                    size = f"{words.format(name)}, here {_number(sizes[0] ** power)}"
+                    return f"every number is {much} by a factor of {size}"
 
 
 def _in_every_case(relation):

@@ -43,7 +43,8 @@ MATRIX_SHAPES = value_exercise(
         ): lambda: (2, 5, 4),
         Mistake(
             "transposed", "rows and columns swapped",
-            "Rows and columns are swapped: a product has the rows of its left factor and the columns of its right one.", 1,
+            "Rows and columns are swapped: a product has the rows of its left factor and the columns of its right "
+            "one.", 1,
         ): lambda: (2, 4, 3),
         Mistake(
             "keys_kept", "no axis summed over in the second product",
@@ -51,7 +52,8 @@ MATRIX_SHAPES = value_exercise(
         ): lambda: (2, 3, 5, 4),
         Mistake(
             "batch_twice", "batch paired with batch",
-            "The batch axis appears twice: batch element 0 meets only batch element 0, so the axis stays a single one.", 1,
+            "The batch axis appears twice: batch element 0 meets only batch element 0, so the axis stays a single "
+            "one.", 1,
         ): lambda: (2, 2, 3, 4),
     },
     hints=(
@@ -60,7 +62,8 @@ MATRIX_SHAPES = value_exercise(
         "The inner sizes disappear, 7 in the first product and 5 in the second; the outer ones stay, behind the batch "
         "axis.",
     ),
-    why="A matrix product sums over the inner axis and keeps the outer two, once for every batch element. Read as words: "
+    why="A matrix product sums over the inner axis and keeps the outer two, once for every batch element. Read as "
+    "words: "
     "one row for each query, one column for each feature of a value.",
     insight="This is the shape of attention: one row for each query, one column for each feature of a value.",
 )  # fmt: skip
@@ -152,23 +155,94 @@ PRODUCT_TRANSPOSE = Exercise(
         ),
         Mistake(
             "batch_reversed", "b.T on a batched array",
-            "Right for single matrices; on a batch, `.T` reverses all axes, the batch axis too. `.mT` swaps the last two.",
+            "Right for single matrices; on a batch, `.T` reverses all axes, the batch axis too. `.mT` swaps the last "
+            "two.",
             3,
         ),
     ),
     hints=(
         "Write down the shapes. A is (n, m), B is (m, k), C is (k, p): which shape has the transpose of A B C?",
         "Transposing a product reverses the order of its factors and transposes each of them.",
-        "From left to right: C transposed, B transposed, A transposed. Two of the three are handed to you ready-made; for "
+        "From left to right: C transposed, B transposed, A transposed. Two of the three are handed to you "
+        "ready-made; for "
         "the third use `.mT`, which also works on a batch.",
     ),
-    why="Entry (r, s) of the product is a sum over inner indices, and swapping r and s turns the chain of factors around. "
+    why="Entry (r, s) of the product is a sum over inner indices, and swapping r and s turns the chain of factors "
+    "around. "
     "`.mT` swaps the last two axes only, so the line holds for a batch of matrices as well.",
     insight="Reversing and transposing is all there is to the transposes in a backward pass.",
     accepts={
         "transpose at the end": lambda a_t, b, c_t: (a_t.mT @ b @ c_t.mT).mT,
         "einsum": lambda a_t, b, c_t: np.einsum("...mn,...mk,...pk->...pn", a_t, b, c_t),
     },
+)  # fmt: skip
+
+
+# --- delta_sum -------------------------------------------------------------------------------------------
+
+
+def delta_sum():
+    a = np.array([[1, 2, 3], [4, 5, 6], [7, 8, 10]])
+    g = np.array([1, 10, 100])
+    return (np.diag(a) * g).sum()  # the delta keeps the terms with i = j: one sum is left
+
+
+def _delta_sum_oracle():
+    a, g = [[1, 2, 3], [4, 5, 6], [7, 8, 10]], [1, 10, 100]
+    total = 0
+    for i in range(3):
+        for j in range(3):
+            if i == j:
+                total += a[i][j] * g[j]
+    return total
+
+
+DELTA_SUM = value_exercise(
+    "delta_sum",
+    title="A sum with a Kronecker delta",
+    chapter="prerequisites",
+    level="easy",
+    minutes=3,
+    answer=delta_sum,
+    oracle=_delta_sum_oracle,
+    wrong={
+        Mistake(
+            "delta_ignored", "sum of A_ij g_j over all i and j",
+            "All nine terms were added; the delta is 0 unless i = j, so most of them vanish.", 1,
+        ): lambda: 2062,
+        Mistake(
+            "off_diagonal", "the terms with i != j",
+            "You added the terms with different i and j; the delta is 1 where they are equal.", 1,
+        ): lambda: 1011,
+        Mistake(
+            "no_g", "sum of A_ii",
+            "This is the sum of the diagonal of A; each term also carries its factor g.", 3,
+        ): lambda: 16,
+        Mistake(
+            "one_term", "A_11 g_1",
+            "Only one term is left in your sum: the delta removes one of the two sums, the other one still runs.", 2,
+        ): lambda: 1,
+        Mistake(
+            "factored", "(sum of A_ii) * (sum of g_j)",
+            "You took the sum of g out of the sum, but g carries the summation index: add the products.", 3,
+        ): lambda: 1776,
+        Mistake(
+            "anti_diagonal", "the other diagonal",
+            "You added the diagonal from top right to bottom left; i = j is the one from top left.", 1,
+        ): lambda: 357,
+        Mistake(
+            "vector", "the terms, not added",
+            "These are the right three terms; the sum over the index that is left adds them to one number.", 2,
+        ): lambda: np.array([1, 50, 1000]),
+    },
+    hints=(
+        "The delta is 1 where i equals j, and 0 elsewhere. Which of the nine terms survive?",
+        "A sum over j with a delta picks the one term j = i: the sum over j and the delta disappear together. The sum "
+        "over i stays.",
+        "What is left is the sum over i of A_ii g_i: three products, one for each entry of the diagonal.",
+    ),
+    why="The delta removes one sum by picking the term with j = i. What is left is a single sum over the diagonal.",
+    insight="A delta deletes one sum and renames its index; that is its whole use in the derivations to come.",
 )  # fmt: skip
 
 
@@ -256,11 +330,13 @@ LINEAR_BACKWARD = Exercise(
     mistakes=(
         Mistake(
             "dx_not_transposed", "d_x = d_out @ weight",
-            "d_x: going back through a product needs the weight transposed. On unequal sizes the shapes would not fit.", 2,
+            "d_x: going back through a product needs the weight transposed. On unequal sizes the shapes would not "
+            "fit.", 2,
         ),
         Mistake(
             "dx_order", "d_x = weight.T @ d_out",
-            "d_x: the factors are in the wrong order. weight stood on the right of x, so it stays on the right of d_out.",
+            "d_x: the factors are in the wrong order. weight stood on the right of x, so it stays on the right of "
+            "d_out.",
             2,
         ),
         Mistake(
@@ -298,7 +374,8 @@ LINEAR_BACKWARD = Exercise(
         ),
     ),
     hints=(
-        "d_x has the shape of x, and d_weight the shape of weight. There is only one way to multiply d_out with the other "
+        "d_x has the shape of x, and d_weight the shape of weight. There is only one way to multiply d_out with the "
+        "other "
         "array that gives these shapes.",
         "In indices: out_ik = sum_j x_ij weight_jk. So x_ij reaches the entries out_ik for all k, each with the factor "
         "weight_jk: sum d_out_ik * weight_jk over k.",
@@ -340,7 +417,7 @@ def _vjp_cost_oracle():
 
 VJP_COST = value_exercise(
     "vjp_cost",
-    title="What a vector-Jacobian product costs",
+    title="What a vector–Jacobian product costs",
     chapter="prerequisites",
     level="easy",
     minutes=5,
@@ -349,7 +426,8 @@ VJP_COST = value_exercise(
     wrong={
         Mistake(
             "matrices_first", "300*400*500 + 300*500",
-            "This is the cost of A B first, then the row times the result: about 188 times more than the other order.", 2,
+            "This is the cost of A B first, then the row times the result: about 188 times more than the other "
+            "order.", 2,
         ): lambda: 300 * 400 * 500 + 300 * 500,
         Mistake(
             "matrix_product", "300*400*500",
@@ -377,82 +455,16 @@ VJP_COST = value_exercise(
         ): lambda: 300 + 400 + 500,
     },
     hints=(
-        "How many multiplications does a row of n numbers times an (n, m) matrix need? One for every entry of the matrix.",
+        "How many multiplications does a row of n numbers times an (n, m) matrix need? One for every entry of the "
+        "matrix.",
         "Brackets may be placed freely: (u A) B and u (A B) are the same row. Only one of them never multiplies two "
         "matrices.",
         "(u A) needs 300 times 400 multiplications and leaves a row of 400 numbers. Then this row times B.",
     ),
-    why="From the left, a row stays a row, and every matrix costs one multiplication for each of its entries. Forming A B "
+    why="From the left, a row stays a row, and every matrix costs one multiplication for each of its entries. "
+    "Forming A B "
     "first would cost 60,150,000, for a matrix that nobody asked for.",
     insight="Going backwards through a chain is cheap because it multiplies a row by matrices, never two matrices.",
-)  # fmt: skip
-
-
-# --- delta_sum -------------------------------------------------------------------------------------------
-
-
-def delta_sum():
-    a = np.array([[1, 2, 3], [4, 5, 6], [7, 8, 10]])
-    g = np.array([1, 10, 100])
-    return (np.diag(a) * g).sum()  # the delta keeps the terms with i = j: one sum is left
-
-
-def _delta_sum_oracle():
-    a, g = [[1, 2, 3], [4, 5, 6], [7, 8, 10]], [1, 10, 100]
-    total = 0
-    for i in range(3):
-        for j in range(3):
-            if i == j:
-                total += a[i][j] * g[j]
-    return total
-
-
-DELTA_SUM = value_exercise(
-    "delta_sum",
-    title="A sum with a Kronecker delta",
-    chapter="prerequisites",
-    level="easy",
-    minutes=3,
-    answer=delta_sum,
-    oracle=_delta_sum_oracle,
-    wrong={
-        Mistake(
-            "delta_ignored", "sum of A_ij g_j over all i and j",
-            "All nine terms were added; the delta is 0 unless i = j, so most of them vanish.", 1,
-        ): lambda: 2062,
-        Mistake(
-            "off_diagonal", "the terms with i != j",
-            "You added the terms with different i and j; the delta is 1 where they are equal.", 1,
-        ): lambda: 1011,
-        Mistake(
-            "no_g", "sum of A_ii",
-            "This is the sum of the diagonal of A; each term also carries its factor g.", 3,
-        ): lambda: 16,
-        Mistake(
-            "one_term", "A_11 g_1",
-            "Only one term is left in your sum: the delta removes one of the two sums, the other one still runs.", 2,
-        ): lambda: 1,
-        Mistake(
-            "factored", "(sum of A_ii) * (sum of g_j)",
-            "You took the sum of g out of the sum, but g carries the summation index: add the products.", 3,
-        ): lambda: 1776,
-        Mistake(
-            "anti_diagonal", "the other diagonal",
-            "You added the diagonal from top right to bottom left; i = j is the one from top left.", 1,
-        ): lambda: 357,
-        Mistake(
-            "vector", "the terms, not added",
-            "These are the right three terms; the sum over the index that is left adds them to one number.", 2,
-        ): lambda: np.array([1, 50, 1000]),
-    },
-    hints=(
-        "The delta is 1 where i equals j, and 0 elsewhere. Which of the nine terms survive?",
-        "A sum over j with a delta picks the one term j = i: the sum over j and the delta disappear together. The sum "
-        "over i stays.",
-        "What is left is the sum over i of A_ii g_i: three products, one for each entry of the diagonal.",
-    ),
-    why="The delta removes one sum by picking the term with j = i. What is left is a single sum over the diagonal.",
-    insight="A delta deletes one sum and renames its index; that is its whole use in the derivations to come.",
 )  # fmt: skip
 
 
@@ -513,7 +525,8 @@ VARIANCE_OF_SUM = value_exercise(
         ): lambda: 128,
         Mistake(
             "count_squared", "64**2 * 4",
-            "The factor 64 went in squared: that is right for 64 times the same number, not for 64 independent ones.", 3,
+            "The factor 64 went in squared: that is right for 64 times the same number, not for 64 independent "
+            "ones.", 3,
         ): lambda: 16384,
         Mistake(
             "mean", "4 / 64",
@@ -527,7 +540,8 @@ VARIANCE_OF_SUM = value_exercise(
     hints=(
         "The variance is the mean of the squared distance from the mean; everything here has mean 0. First take one "
         "product q_i k_i alone.",
-        "For independent numbers of mean 0 the mean of (q k) squared is the mean of q squared times the mean of k squared. "
+        "For independent numbers of mean 0 the mean of (q k) squared is the mean of q squared times the mean of k "
+        "squared. "
         "And the variances of independent terms add up.",
         "One product has the variance 1 times 4. There are 64 independent ones.",
     ),
@@ -537,4 +551,4 @@ VARIANCE_OF_SUM = value_exercise(
 )  # fmt: skip
 
 
-EXERCISES = (MATRIX_SHAPES, PRODUCT_TRANSPOSE, LINEAR_BACKWARD, VJP_COST, DELTA_SUM, VARIANCE_OF_SUM)
+EXERCISES = (MATRIX_SHAPES, PRODUCT_TRANSPOSE, DELTA_SUM, LINEAR_BACKWARD, VJP_COST, VARIANCE_OF_SUM)

@@ -33,7 +33,7 @@ def _softmax_family(bugs):
         scores = x.astype(float)
         axis = 0 if "axis_0" in bugs else -1
         shift = scores.max(axis=axis, keepdims=True)
-        if "no_max" in bugs:
+        if "no_max" in bugs or "only_exp" in bugs:
             shift = 0.0
         elif "max_global" in bugs:
             shift = scores.max()
@@ -43,7 +43,9 @@ def _softmax_family(bugs):
             shift = scores.min(axis=axis, keepdims=True)
         exponentials = scores if "no_exp" in bugs else np.exp(scores - shift)
         total = exponentials.sum(axis=axis, keepdims=True)
-        if "axis_all" in bugs:
+        if "only_exp" in bugs:
+            total = 1.0
+        elif "axis_all" in bugs:
             total = exponentials.sum()
         elif "sum_axis_0" in bugs:
             total = exponentials.sum(axis=0, keepdims=True)
@@ -92,7 +94,7 @@ def _outlier(rng):
 
 SOFTMAX = Exercise(
     id="softmax",
-    title="A softmax that never overflows",
+    title="A softmax that no score can break",
     chapter="softmax",
     level="easy",
     minutes=10,
@@ -118,20 +120,28 @@ SOFTMAX = Exercise(
         ),
         Mistake(
             "axis_all", "e / e.sum() over all elements",
-            "The whole array sums to 1, which means `sum()` ran without `axis`; every row needs its own denominator.", 1,
+            "The whole array sums to 1, which means `sum()` ran without `axis`; every row needs its own "
+            "denominator.", 1,
         ),
         Mistake(
             "sum_axis_0", "e / e.sum(0), the maximum along the last axis",
-            "Your columns sum to 1: the maximum is taken along rows, but the sum along axis 0; both belong on the last.", 1,
+            "Your columns sum to 1: the maximum is taken along rows, but the sum along axis 0; both belong on the "
+            "last.", 1,
         ),
         Mistake(
             "no_exp", "x / x.sum(-1)",
-            "Your rows sum to 1, but you divided the raw scores by their sum; exponentiate first, otherwise weights can "
+            "Your rows sum to 1, but you divided the raw scores by their sum; exponentiate first, otherwise weights "
+            "can "
             "be negative.", 2,
         ),
         Mistake(
+            "only_exp", "exp(x)",
+            "These are the exponentials alone, so no row sums to 1; each has to be divided by the sum of its row.", 3,
+        ),
+        Mistake(
             "no_division", "e, or e / e.max(-1)",
-            "The largest weight of each row is 1: these are the exponentials; they still have to be divided by the sum of "
+            "The largest weight of each row is 1: these are the exponentials; they still have to be divided by the "
+            "sum of "
             "their row.", 3,
         ),
         Mistake(
@@ -140,7 +150,8 @@ SOFTMAX = Exercise(
         ),
         Mistake(
             "max_global", "subtract x.max() of the whole array",
-            "Shifting by one global maximum underflows any row that lies far below it (0/0); use the maximum of each row.",
+            "Shifting by one global maximum underflows any row that lies far below it (0/0); use the maximum of each "
+            "row.",
             2,
         ),
         Mistake(
@@ -150,12 +161,14 @@ SOFTMAX = Exercise(
         ),
         Mistake(
             "shift_min", "subtract the minimum of the row",
-            "Shifting by the minimum makes every exponent positive, and a wide row overflows; they should all be at most "
+            "Shifting by the minimum makes every exponent positive, and a wide row overflows; they should all be at "
+            "most "
             "0.", 2,
         ),
         Mistake(
             "sum_no_keepdims", "e / e.sum(-1) without keepdims",
-            "Without `keepdims=True` the row sums are broadcast along columns; on square inputs this silently divides by "
+            "Without `keepdims=True` the row sums are broadcast along columns; on square inputs this silently "
+            "divides by "
             "the wrong row's sum.", 3,
         ),
         Mistake("log", "log(softmax(x))", "You returned log-probabilities: exp of your answer is right.", 3),
@@ -174,10 +187,12 @@ SOFTMAX = Exercise(
         "What happens to exp(1000)? And along which axis must the weights sum to 1?",
         "Adding a constant to all scores of a row changes nothing: numerator and denominator get the same factor. "
         "Choose the constant for each row so that its largest exponent is 0.",
-        "Subtract from each row its maximum, exponentiate, divide each row by its own sum. Both the maximum and the sum "
+        "Subtract from each row its maximum, exponentiate, divide each row by its own sum. Both the maximum and the "
+        "sum "
         "run along the last axis and must keep that axis, with size 1.",
     ),
-    why="After the shift every exponent is at most 0, so nothing overflows, and one exponent is exactly 0, so the sum is "
+    why="After the shift every exponent is at most 0, so nothing overflows, and one exponent is exactly 0, so the "
+    "sum is "
     "at least 1 and never vanishes. `keepdims=True` keeps the maximum and the sum beside the row they belong to.",
     insight="A shift that changes nothing on paper decides whether the computer gets an answer at all.",
     accepts={"loop": _softmax_loop, "logsumexp": _softmax_logsumexp},
@@ -256,7 +271,7 @@ def _one_hot_upstream(rng):
 
 SOFTMAX_BACKWARD = Exercise(
     id="softmax_backward",
-    title="Send a gradient back through a softmax",
+    title="The gradient without the matrix",
     chapter="softmax",
     level="medium",
     minutes=15,
@@ -289,11 +304,13 @@ SOFTMAX_BACKWARD = Exercise(
         ),
         Mistake(
             "rowsum_dy", "weights * (d_weights - d_weights.sum(-1))",
-            "The term you subtract must be the sum of d_weights over the row weighted by weights, not the plain sum.", 2,
+            "The term you subtract must be the sum of d_weights over the row weighted by weights, not the plain "
+            "sum.", 2,
         ),
         Mistake(
             "mean", "weights * (d_weights - mean(d_weights * weights))",
-            "You subtract the mean of d_weights * weights; it must be their sum: the weights already do the averaging.", 2,
+            "You subtract the mean of d_weights * weights; it must be their sum: the weights already do the "
+            "averaging.", 2,
         ),
         Mistake(
             "axis_rows", "sum(d_weights * weights, axis=-2)",
@@ -305,7 +322,8 @@ SOFTMAX_BACKWARD = Exercise(
         ),
         Mistake(
             "sum_no_keepdims", "sum(d_weights * weights, axis=-1) without keepdims",
-            "Without `keepdims=True` the row sums are broadcast along columns, so each row gets the sums of other rows.", 3,
+            "Without `keepdims=True` the row sums are broadcast along columns, so each row gets the sums of other "
+            "rows.", 3,
         ),
         Mistake(
             "no_outer_y", "d_weights - sum(d_weights * weights)",
@@ -313,26 +331,30 @@ SOFTMAX_BACKWARD = Exercise(
         ),
         Mistake(
             "plus", "weights * (d_weights + sum(d_weights * weights))",
-            "The row sum is added, but raising one score takes weight away from the others: it has to be subtracted.", 2,
+            "The row sum is added, but raising one score takes weight away from the others: it has to be "
+            "subtracted.", 2,
         ),
         Mistake("sign", "-weights * (d_weights - sum(d_weights * weights))",
             "Your gradient is exactly minus the right one.", 3,
         ),
         Mistake(
             "swapped", "d_weights * (weights - sum(d_weights * weights))",
-            "weights and d_weights have changed places: the upstream gradient comes first, and it appears in the bracket.",
+            "weights and d_weights have changed places: the upstream gradient comes first, and it appears in the "
+            "bracket.",
             3,
         ),
         Mistake(
             "ce_shortcut", "weights - d_weights",
-            "`weights - target` is the gradient of softmax together with cross-entropy; here d_weights is a gradient, not "
+            "`weights - target` is the gradient of softmax together with cross-entropy; here d_weights is a "
+            "gradient, not "
             "a target.", 1,
         ),
     ),
     hints=(
         "The Jacobian of one row is p_i * (delta_ij - p_j). You need the vector d_weights times this matrix, not the "
         "matrix.",
-        "Multiply it out for one j: p_j times d_weights_j, minus p_j times one number that is the same for the whole row. "
+        "Multiply it out for one j: p_j times d_weights_j, minus p_j times one number that is the same for the whole "
+        "row. "
         "Which number is that? It is a mean of d_weights, weighted by p.",
         "Sum d_weights * weights along the last axis and keep that axis; subtract the sum from d_weights; multiply the "
         "difference by weights.",

@@ -1,13 +1,10 @@
 """Where the built site is, and what happens when it or the browser is missing."""
 
 import os
-from pathlib import Path
 
 import browser
 import pytest
-
-ROOT = Path(__file__).resolve().parents[2]
-SITE = ROOT / "_build" / "html"
+from watched import SITE
 
 
 def missing(reason):
@@ -15,12 +12,6 @@ def missing(reason):
     if os.environ.get("CI") == "true" or os.environ.get("ATTNLIB_REQUIRE_BROWSER") == "1":
         pytest.fail(reason, pytrace=False)
     pytest.skip(reason)
-
-
-@pytest.fixture(scope="session")
-def root():
-    """The folder of the project."""
-    return ROOT
 
 
 @pytest.fixture(scope="session")

@@ -116,7 +116,7 @@ def _calls(node):
         for place in range(len(node.args)):
             yield _with(node, args=node.args[:place] + node.args[place + 1 :])
     yield from node.args  # the call left out
-    if isinstance(node.func, ast.Attribute) and not (isinstance(node.func.value, ast.Name) and node.func.value.id == "np"):
+    if isinstance(node.func, ast.Attribute) and ast.unparse(node.func.value) != "np":
         yield node.func.value
 
 

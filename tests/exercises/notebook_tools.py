@@ -52,13 +52,15 @@ check("softmax", softmax)"""
     cells = [
         nbformat.v4.new_markdown_cell("# A tiny chapter\n\n## Weights"),
         nbformat.v4.new_code_cell(first),
-        nbformat.v4.new_markdown_cell("(ex-softmax)=\n### Exercise 1.1: A softmax that never overflows\n\nWrite it."),
+        nbformat.v4.new_markdown_cell(
+            "(ex-softmax)=\n### Exercise 1.1: A softmax that no score can break\n\n*Easy · 10 minutes*\n\nWrite it."
+        ),
         nbformat.v4.new_code_cell(softmax, metadata={"tags": ["exercise-softmax"]}),
         nbformat.v4.new_code_cell(
             'from attnlib.exercises import use\nsoftmax = use("softmax", softmax)\n'
             "assert np.allclose(softmax(np.array([0.0, 0.0])), 0.5)"
         ),
-        nbformat.v4.new_markdown_cell("### Exercise 1.2: A sum with a delta\n\nCount."),
+        nbformat.v4.new_markdown_cell("### Exercise 1.2: A sum with a Kronecker delta\n\n*Easy · 3 minutes*\n\nAdd."),
         nbformat.v4.new_code_cell(value, metadata={"tags": ["exercise-delta_sum"]}),
         nbformat.v4.new_markdown_cell("## Recap\n\nThe end."),
     ]

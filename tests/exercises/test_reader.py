@@ -47,7 +47,8 @@ def test_check_prints_the_pass_and_an_insight(capsys):
 def test_check_prints_the_mistake_the_place_and_the_hint(capsys):
     check("softmax", no_shift)
     assert out(capsys) == (
-        "[!] softmax: Right on small inputs, NaN or inf on scores near 1000: shift each row by its maximum before `exp`.\n"
+        "[!] softmax: Right on small inputs, NaN or inf on scores near 1000: "
+        "shift each row by its maximum before `exp`.\n"
         "    4 of 7 cases right; wrong: large scores, rows far apart, one huge score.\n"
         '    For help: hint("softmax", 2)\n'
     )
@@ -163,7 +164,7 @@ def test_progress_counts_tries_and_hints_and_is_kept_in_the_file(file, capsys):
 
 
 def test_progress_of_an_unknown_chapter_is_told():
-    with pytest.raises(ValueError, match="There is no chapter 'sofmax' with exercises; there are: prerequisites, softmax"):
+    with pytest.raises(ValueError, match="no chapter 'sofmax' with exercises; there are: prerequisites, softmax"):
         progress("sofmax")
 
 

@@ -237,7 +237,8 @@ def largest_errors(answer, exact):
     errors = {}
     for name, array in answer.items():
         same = array == exact[name]  # also where both are -inf
-        errors[name] = float(np.where(same, 0, np.abs(np.where(same, 0, array) - np.where(same, 0, exact[name]))).max(initial=0))
+        difference = np.where(same, 0, array) - np.where(same, 0, exact[name])
+        errors[name] = float(np.abs(difference).max(initial=0))
     return errors
 
 
@@ -301,7 +302,8 @@ def record_torch_attention():
         float32_error = largest_errors(torch_attention(c, torch.float32, math_only=False), exact)
         for key, error in float64_error.items():  # is the recorded truth true?
             size = max(1, np.abs(np.nan_to_num(exact["logsumexp"], neginf=0)).max(initial=0)) * abs(c["scale"] or 1)
-            assert error <= 1e-13 * size * max(1, np.abs(np.nan_to_num(answer[key], neginf=0)).max(initial=0)), (name, key, error)
+            largest = max(1, np.abs(np.nan_to_num(answer[key], neginf=0)).max(initial=0))
+            assert error <= 1e-13 * size * largest, (name, key, error)
         options = {option: c[option] for option in ("group", "causal", "scale")}
         if "offset" in c:
             options["offset"] = c["offset"]

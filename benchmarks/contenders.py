@@ -1,0 +1,159 @@
+"""Who is measured: each contender is a name and, for each pass, a function without arguments that does the work once.
+
+Peers that are not installed are left out; the table says so.
+"""
+
+import importlib.util
+
+import numpy as np
+
+from attnlib.attention import attention, attention_backward
+from attnlib.flash import flash_attention, flash_attention_backward
+
+PASSES = ("forward", "causal", "backward", "both")
+#: Attention multiplies two matrices forward and, where the weights are saved, four backward; Flash a fifth, to get
+#: the scores back. The floor is the time of just these products, in the same library, on arrays of the same size.
+PRODUCTS = {"forward": 2, "causal": 2, "backward": 5, "both": 7}
+
+
+def make_inputs(n, d, heads, dtype):
+    rng = np.random.default_rng(0)
+    return [rng.standard_normal((heads, n, d)).astype(dtype) for _ in range(4)]  # query, key, value, d_out
+
+
+def floor(n, d, heads, dtype, passes):
+    query, key, _, _ = make_inputs(n, d, heads, dtype)
+    scores = np.empty((heads, n, n), dtype)
+    small = np.empty((heads, n, d), dtype)
+
+    def products():
+        for number in range(PRODUCTS[passes]):
+            if number % 2 == 0:
+                np.matmul(query, key.mT, out=scores)
+            else:
+                np.matmul(scores, key, out=small)
+
+    return products
+
+
+def flash(n, d, heads, dtype, passes):
+    query, key, value, d_out = make_inputs(n, d, heads, dtype)
+    saved = flash_attention(query, key, value)
+    return {
+        "forward": lambda: flash_attention(query, key, value),
+        "causal": lambda: flash_attention(query, key, value, causal=True),
+        "backward": lambda: flash_attention_backward(d_out, query, key, value, *saved),
+        "both": lambda: flash_attention_backward(d_out, query, key, value, *flash_attention(query, key, value)),
+    }[passes]
+
+
+def plain(n, d, heads, dtype, passes):
+    query, key, value, d_out = make_inputs(n, d, heads, dtype)
+    weights = attention(query, key, value)[1] if passes == "backward" else None
+    return {
+        "forward": lambda: attention(query, key, value),
+        "causal": lambda: attention(query, key, value, causal=True),
+        "backward": lambda: attention_backward(d_out, query, key, value, weights),
+        "both": lambda: attention_backward(d_out, query, key, value, attention(query, key, value)[1]),
+    }[passes]
+
+
+def textbook(n, d, heads, dtype, passes):
+    """The formulas as they are printed, one array for each symbol."""
+    query, key, value, d_out = make_inputs(n, d, heads, dtype)
+    scale = query.dtype.type(d**-0.5)
+
+    def forward(causal=False):
+        scores = query @ key.mT * scale
+        if causal:
+            scores = np.where(np.tril(np.ones((n, n), bool)), scores, -np.inf)
+        exponentials = np.exp(scores - scores.max(axis=-1, keepdims=True))
+        weights = exponentials / exponentials.sum(axis=-1, keepdims=True)
+        return weights @ value, weights
+
+    def backward(weights):
+        d_value = weights.mT @ d_out
+        d_weights = d_out @ value.mT
+        d_scores = weights * (d_weights - (weights * d_weights).sum(axis=-1, keepdims=True)) * scale
+        return d_scores @ key, d_scores.mT @ query, d_value
+
+    weights = forward()[1] if passes == "backward" else None
+    return {
+        "forward": forward,
+        "causal": lambda: forward(causal=True),
+        "backward": lambda: backward(weights),
+        "both": lambda: backward(forward()[1]),
+    }[passes]
+
+
+def torch_with(kernel):
+    def contender(n, d, heads, dtype, passes):
+        import torch
+        from torch.nn.attention import SDPBackend, sdpa_kernel
+        from torch.nn.functional import scaled_dot_product_attention
+
+        backend = {"fused": SDPBackend.FLASH_ATTENTION, "math": SDPBackend.MATH}[kernel]
+        learned = passes in ("backward", "both")
+        arrays = [torch.from_numpy(array)[None] for array in make_inputs(n, d, heads, dtype)]
+        inputs, d_out = [array.requires_grad_(learned) for array in arrays[:3]], arrays[3]
+
+        def forward(causal=False):
+            with sdpa_kernel(backend):
+                return scaled_dot_product_attention(*inputs, is_causal=causal)
+
+        def no_graph(causal):
+            with torch.no_grad():
+                return forward(causal)
+
+        out = forward() if passes == "backward" else None
+        return {
+            "forward": lambda: no_graph(False),
+            "causal": lambda: no_graph(True),
+            "backward": lambda: torch.autograd.grad(out, inputs, d_out, retain_graph=True),
+            "both": lambda: torch.autograd.grad(forward(), inputs, d_out),
+        }[passes]
+
+    return contender
+
+
+def jax_xla(n, d, heads, dtype, passes):
+    import jax
+
+    jax.config.update("jax_enable_x64", np.dtype(dtype) == np.float64)
+    arrays = [jax.numpy.asarray(array.swapaxes(0, 1)[None]) for array in make_inputs(n, d, heads, dtype)]
+    inputs, d_out = arrays[:3], arrays[3]
+
+    def attend(causal):
+        return jax.jit(lambda *inputs: jax.nn.dot_product_attention(*inputs, is_causal=causal))
+
+    forward = attend(False)
+    if passes in ("forward", "causal"):
+        run = attend(passes == "causal")
+        return lambda: run(*inputs).block_until_ready()
+    if passes == "backward":
+        pull = jax.jit(jax.vjp(forward, *inputs)[1])
+        return lambda: jax.block_until_ready(pull(d_out))
+    both = jax.jit(lambda *inputs: jax.vjp(forward, *inputs)[1](d_out))
+    return lambda: jax.block_until_ready(both(*inputs))
+
+
+CONTENDERS = {
+    "Flash (ours)": flash,
+    "plain (ours)": plain,
+    "textbook NumPy": textbook,
+    "PyTorch fused": torch_with("fused"),
+    "PyTorch math": torch_with("math"),
+    "JAX": jax_xla,
+    "products alone": floor,
+}
+NEEDS = {"PyTorch fused": "torch", "PyTorch math": "torch", "JAX": "jax"}
+#: How many arrays of q·k numbers a contender holds at once, roughly: to leave out what would not fit.
+SCORE_ARRAYS = {"plain (ours)": 2, "textbook NumPy": 5, "PyTorch math": 5, "JAX": 5, "products alone": 1}
+
+
+def installed():
+    return [name for name in CONTENDERS if importlib.util.find_spec(NEEDS.get(name, "numpy"))]
+
+
+def fits(name, n, heads, dtype, limit):
+    return SCORE_ARRAYS.get(name, 0) * heads * n * n * np.dtype(dtype).itemsize <= limit

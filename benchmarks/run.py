@@ -1,0 +1,214 @@
+"""How fast and how large: our attention beside PyTorch, JAX and the textbook formula. `make bench` runs this.
+
+    python benchmarks/run.py [--n 256 1024] [--dtypes float32] [--threads 1] [--seconds 4]
+
+All contenders of a row are measured in turn, in one process, after a warm-up; a row shows the median over the rounds
+of *their time / our Flash's time in the same round*, so that a slow moment of the machine hits both. Peak memory is
+what one call adds to the process, measured in a process of its own. The table goes to benchmarks/results.md.
+"""
+
+import argparse
+import json
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import time
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+HEADS, D = 4, 64
+LIMIT = 6 * 2**30  # bytes of score arrays beyond which a contender is left out
+REFERENCE = "Flash (ours)"
+TITLES = {"forward": "Forward", "causal": "Causal forward", "backward": "Backward", "both": "Forward and backward"}
+
+
+def main():
+    options = arguments()
+    if options.worker:
+        print(json.dumps(WORKERS[options.worker](options)))
+        return
+    rows = []
+    for threads in options.threads:
+        for dtype in options.dtypes:
+            for n in options.n:
+                for passes in options.passes:
+                    row = {"threads": threads, "dtype": dtype, "n": n, "passes": passes}
+                    row["seconds"], row["ratios"] = child("time", row, options.seconds)
+                    memory = threads == options.threads[0] and dtype == "float32" and passes in ("forward", "both")
+                    row["bytes"] = child("memory", row, options.seconds) if memory else {}
+                    rows.append(row)
+                    print(line(row), flush=True)
+    text = report(rows)
+    (HERE / "results.md").write_text(text, encoding="utf-8")
+    (HERE / "results.json").write_text(json.dumps({"machine": machine(), "rows": rows}, indent=1) + "\n", encoding="utf-8")
+    print(f"\nwritten: benchmarks/results.md and results.json ({len(rows)} rows)")
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description="Measure attention: ours, PyTorch's, JAX's, the textbook's.")
+    parser.add_argument("--n", type=int, nargs="+", default=[256, 512, 1024, 2048, 4096, 8192])
+    parser.add_argument("--dtypes", nargs="+", default=["float32", "float64"], choices=["float32", "float64"])
+    parser.add_argument("--threads", type=int, nargs="+", default=sorted({1, os.cpu_count() or 1}))
+    parser.add_argument("--passes", nargs="+", default=list(TITLES), choices=list(TITLES))
+    parser.add_argument("--seconds", type=float, default=4, help="to spend on the rounds of one row (at least 5 rounds)")
+    parser.add_argument("--worker", choices=list(WORKERS), help=argparse.SUPPRESS)
+    parser.add_argument("--contender", help=argparse.SUPPRESS)
+    return parser.parse_args()
+
+
+def child(worker, row, seconds):
+    """Run a worker in a process of its own, since the number of threads is fixed when NumPy is imported."""
+    if worker == "memory":
+        names = run_child("names", row, seconds)
+        return {name: run_child("memory", row, seconds, name) for name in names}
+    return run_child(worker, row, seconds)
+
+
+def run_child(worker, row, seconds, contender=None):
+    command = [sys.executable, __file__, "--worker", worker, "--seconds", str(seconds), "--n", str(row["n"])]
+    command += ["--dtypes", row["dtype"], "--passes", row["passes"], "--threads", str(row["threads"])]
+    command += ["--contender", contender] if contender else []
+    count = str(row["threads"])
+    limits = {name: count for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")}
+    # XLA has no setting for its threads; it uses as many as the process may run on.
+    pinned = ["taskset", "-c", f"0-{row['threads'] - 1}"] if sys.platform == "linux" else []
+    done = subprocess.run(pinned + command, env={**os.environ, **limits}, stdout=subprocess.PIPE, check=True, text=True)
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def names(options):
+    from contenders import fits, installed
+
+    (n,), (dtype,) = options.n, options.dtypes
+    return [name for name in installed() if name != "products alone" and fits(name, n, HEADS, dtype, LIMIT)]
+
+
+def measure_time(options):
+    from contenders import CONTENDERS, fits, installed
+
+    (n,), (dtype,), (passes,), (threads,) = options.n, options.dtypes, options.passes, options.threads
+    limit_torch(threads)
+    contenders = {
+        name: CONTENDERS[name](n, D, HEADS, dtype, passes)
+        for name in installed()
+        if fits(name, n, HEADS, dtype, LIMIT)
+    }
+    for contender in contenders.values():
+        contender()
+    times = {name: [] for name in contenders}
+    start = time.perf_counter()
+    while len(times[REFERENCE]) < 5 or (time.perf_counter() - start < options.seconds and len(times[REFERENCE]) < 101):
+        for name, contender in contenders.items():
+            before = time.perf_counter()
+            contender()
+            times[name].append(time.perf_counter() - before)
+    seconds = {name: statistics.median(all_times) for name, all_times in times.items()}
+    ratios = {
+        name: statistics.median(theirs / ours for theirs, ours in zip(all_times, times[REFERENCE], strict=True))
+        for name, all_times in times.items()
+    }
+    return seconds, ratios
+
+
+def measure_memory(options):
+    """Bytes that one call adds to the peak of the process; None where the system does not tell."""
+    from contenders import CONTENDERS
+
+    (n,), (dtype,), (passes,), (threads,) = options.n, options.dtypes, options.passes, options.threads
+    if not Path("/proc/self/clear_refs").exists():
+        return None
+    limit_torch(threads)
+    CONTENDERS[options.contender](64, D, HEADS, dtype, passes)()  # load what is loaded at the first call
+    contender = CONTENDERS[options.contender](n, D, HEADS, dtype, passes)
+    Path("/proc/self/clear_refs").write_text("5")  # the peak starts anew
+    before = status("VmRSS")
+    contender()
+    return status("VmHWM") - before
+
+
+def status(field):
+    for entry in Path("/proc/self/status").read_text().splitlines():
+        if entry.startswith(field):
+            return int(entry.split()[1]) * 1024
+    raise KeyError(field)
+
+
+def limit_torch(threads):
+    try:
+        import torch
+    except ImportError:
+        return
+    torch.set_num_threads(threads)
+
+
+def machine():
+    import numpy as np
+
+    blas = np.show_config(mode="dicts")["Build Dependencies"]["blas"]
+    about = {"python": platform.python_version(), "numpy": np.__version__, "blas": f"{blas['name']} {blas['version']}"}
+    for package in ("torch", "jax"):
+        try:
+            about[package] = version(package)
+        except PackageNotFoundError:
+            about[package] = "not installed"
+    processor = platform.processor() or platform.machine()
+    if Path("/proc/cpuinfo").exists():
+        models = [entry for entry in Path("/proc/cpuinfo").read_text().splitlines() if entry.startswith("model name")]
+        processor = models[0].split(":", 1)[1].strip() if models else processor
+    return {**about, "processor": processor, "cores": os.cpu_count(), "date": time.strftime("%Y-%m-%d")}
+
+
+def line(row):
+    ratios = "  ".join(f"{name} {ratio:.2f}" for name, ratio in row["ratios"].items() if name != REFERENCE)
+    label = f"{row['threads']} thread(s) {row['dtype']} n {row['n']:5} {row['passes']:8}"
+    return f"{label} Flash {1000 * row['seconds'][REFERENCE]:9.2f} ms   x: {ratios}"
+
+
+def report(rows):
+    from contenders import CONTENDERS
+
+    others = [name for name in CONTENDERS if name != REFERENCE]
+    about = ", ".join(f"{name} {value}" for name, value in machine().items())
+    parts = [
+        "# Benchmark\n",
+        f"Attention with {HEADS} heads, d = v = {D}, q = k = n. {about}.\n",
+        "A number is a time divided by the time of our Flash in the same round: above 1, Flash is faster.",
+        "*Products alone* is the time of just the matrix products that the pass needs. A dash: not installed, or too large.\n",
+    ]
+    for threads in dict.fromkeys(row["threads"] for row in rows):
+        for dtype in dict.fromkeys(row["dtype"] for row in rows):
+            for passes in dict.fromkeys(row["passes"] for row in rows):
+                chosen = [r for r in rows if (r["threads"], r["dtype"], r["passes"]) == (threads, dtype, passes)]
+                parts.append(f"## {TITLES[passes]}, {dtype}, {threads} thread{'s' * (threads > 1)}\n")
+                parts.append(table(["n", "Flash, ms", *others], [time_cells(row, others) for row in chosen]))
+    measured = [row for row in rows if row["bytes"]]
+    for passes in dict.fromkeys(row["passes"] for row in measured):
+        chosen = [row for row in measured if row["passes"] == passes]
+        columns = [REFERENCE, *(name for name in others if name != "products alone")]
+        parts.append(f"## Peak memory of one call, MiB: {TITLES[passes].lower()}, float32\n")
+        parts.append(table(["n", *columns], [memory_cells(row, columns) for row in chosen]))
+    return "\n".join(parts)
+
+
+def time_cells(row, others):
+    ratios = [f"{row['ratios'][name]:.2f}" if name in row["ratios"] else "–" for name in others]
+    return [str(row["n"]), f"{1000 * row['seconds'][REFERENCE]:.2f}", *ratios]
+
+
+def memory_cells(row, columns):
+    cells = [row["bytes"].get(name) for name in columns]
+    return [str(row["n"]), *("–" if cell is None else f"{cell / 2**20:.1f}" for cell in cells)]
+
+
+def table(head, body):
+    rows = [head, ["---:"] * len(head), *body]
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows) + "\n"
+
+
+WORKERS = {"time": measure_time, "memory": measure_memory, "names": names}
+
+if __name__ == "__main__":
+    main()

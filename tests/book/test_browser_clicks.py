@@ -1,0 +1,106 @@
+"""The built site in a real browser: what one can click, type and unfold."""
+
+import re
+
+import browser
+import pytest
+from watched import PAGES, Watched, accessibility, look
+
+
+@pytest.fixture
+def phone(chromium, address):
+    with Watched(chromium, address, 390, has_touch=True) as watched:
+        yield watched
+        assert not watched.faults
+
+
+@pytest.fixture
+def desk(chromium, address):
+    with Watched(chromium, address, 1440, color_scheme="light") as watched:
+        yield watched
+        assert not watched.faults
+
+
+def test_search_finds_a_word(desk):
+    page = desk.open("search.html?q=softmax")
+    page.wait_for_selector("#search-results li a")
+    text = page.inner_text("#search-results")
+    assert re.search(r"found [1-9]\d* page", text), text
+    assert "softmax" in text.lower()
+
+
+def test_search_dialog_opens_by_keyboard_and_leads_to_results(desk):
+    page = desk.open("chapters/index.html")
+    page.keyboard.press("Control+k")
+    page.keyboard.type("softmax")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#search-results li a")
+    assert "q=softmax" in page.url
+
+
+def test_menu_opens_and_closes_on_a_phone(phone):
+    page = phone.open("chapters/index.html")
+    link = page.locator(".bd-sidebar-primary nav a.reference").first
+
+    def visible():
+        box = link.bounding_box()
+        return box is not None and box["x"] >= 0 and link.is_visible()
+
+    assert not visible()
+    page.locator("button.primary-toggle:visible, label.sidebar-toggle.primary-toggle:visible").first.click()
+    page.wait_for_timeout(400)
+    assert visible(), "the menu does not open"
+    assert not accessibility(page)
+    page.mouse.click(380, 400)
+    page.wait_for_timeout(400)
+    assert not visible(), "the menu does not close"
+
+
+def test_button_changes_the_colours(desk):
+    page = desk.open("chapters/index.html")
+    seen = set()
+    for _ in range(3):
+        page.locator("button.theme-switch-button:visible").first.click()
+        seen.add((page.evaluate("document.documentElement.dataset.theme"), page.evaluate("getComputedStyle(document.body).backgroundColor")))
+    assert {theme for theme, _ in seen} == {"light", "dark"}
+    assert len({colour for _, colour in seen}) == 2
+
+
+FOLDED = {"answer": ".answer", "hint": ":is(.hint, .exercise-hint)", "solution": ":is(.solution, .exercise-solution)"}
+
+
+@pytest.mark.parametrize("kind", FOLDED)
+def test_folded_text_opens_by_keyboard(kind, desk, site):
+    pattern = re.compile(rf'<details class="[^"]*\b{kind}\b')
+    name = next((name for name in PAGES if pattern.search((site / name).read_text(encoding="utf-8"))), None)
+    assert name, f"no page has a folded {kind}"
+    page = desk.open(name)
+    box = page.locator(f"details{FOLDED[kind]}").first
+    assert box.get_attribute("open") is None
+    box.locator("summary").first.focus()
+    page.keyboard.press("Enter")
+    assert box.get_attribute("open") is not None, "Enter does not open it"
+    page.keyboard.press("Space")
+    assert box.get_attribute("open") is None, "Space does not close it"
+
+
+def test_pages_are_as_good_with_everything_unfolded(phone):
+    for name in PAGES:
+        page = phone.open(name)
+        if not page.evaluate("[...document.querySelectorAll('.bd-content details')].map(box => box.open = true).length"):
+            continue
+        browser.settle(page)
+        for scheme in browser.SCHEMES:
+            page.emulate_media(color_scheme=scheme)
+            browser.settle(page)
+            assert not (found := look(page, scheme)), f"{name}, {scheme}, unfolded:\n" + "\n".join(found)
+
+
+def test_what_scrolls_sideways_is_reached_by_keyboard(phone):
+    unreachable = """() => [...document.querySelectorAll('.bd-content *')].filter(box =>
+        box.scrollWidth > box.clientWidth + 1 && ['auto', 'scroll'].includes(getComputedStyle(box).overflowX)
+        && box.clientWidth > 0 && !box.closest('[tabindex="0"]') && !box.querySelector('[tabindex="0"], a, button')
+    ).map(box => box.outerHTML.slice(0, 120))"""
+    for name in PAGES:
+        if name.startswith("chapters/"):
+            assert not (boxes := phone.open(name).evaluate(unreachable)), f"{name}: {boxes}"
