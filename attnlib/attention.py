@@ -98,6 +98,8 @@ def attention_backward(d_out, query, key, value, weights, *, scale=None):
     d_key : ndarray of shape (..., k, d)
     d_value : ndarray of shape (..., k, v)
         Where heads are shared, `d_key` and `d_value` are sums over the query heads that use them.
+        Finite numbers at hidden keys change nothing; a NaN in a hidden key reaches `d_query` (0 · NaN is
+        NaN), so clean the padding first.
 
     Raises
     ------

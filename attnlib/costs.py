@@ -44,7 +44,17 @@ __all__ = [
 
 
 class Flops(NamedTuple):
-    """Floating-point operations by where they are spent; `total` adds them up."""
+    """Floating-point operations by where they are spent; `total` adds them up.
+
+    Attributes
+    ----------
+    projections : int
+        In the products with the four learned weights, and their biases.
+    products : int
+        In the products of queries, keys, weights and values.
+    elementwise : int
+        In everything else: softmax, scale, mask.
+    """
 
     projections: int
     products: int
@@ -57,7 +67,15 @@ class Flops(NamedTuple):
 
 
 class Traffic(NamedTuple):
-    """Numbers moved from slow to fast memory and back; `total` adds them up."""
+    """Numbers moved from slow to fast memory and back; `total` adds them up.
+
+    Attributes
+    ----------
+    loads : int
+        Into fast memory.
+    stores : int
+        Back.
+    """
 
     loads: int
     stores: int
@@ -69,14 +87,34 @@ class Traffic(NamedTuple):
 
 
 class Machine(NamedTuple):
-    """A processor: bytes per second from slow memory, and operations per second for each dtype by name."""
+    """A processor, as far as the roofline knows it.
+
+    Attributes
+    ----------
+    bandwidth : float
+        Bytes per second between slow and fast memory.
+    peak_flops : dict from str to float
+        Operations per second, at best, for each dtype by name.
+    """
 
     bandwidth: float
     peak_flops: dict
 
 
 class Roofline(NamedTuple):
-    """Where a computation stands under the roof. `bound` is "memory" or "compute"."""
+    """Where a computation stands under the roof.
+
+    Attributes
+    ----------
+    intensity : float
+        Its operations per byte moved.
+    ridge : float
+        The intensity from which on the machine waits for its arithmetic.
+    seconds : float
+        The least it can take.
+    bound : str
+        What the machine waits for: "memory" or "compute".
+    """
 
     intensity: float
     ridge: float
@@ -140,6 +178,13 @@ def count_flops(
     -------
     flops : Flops
         ``(projections, products, elementwise)`` and ``.total``.
+
+    Raises
+    ------
+    TypeError
+        If a size is not an integer.
+    ValueError
+        If a size is negative, a block less than 1, or `method` unknown.
 
     Examples
     --------
@@ -211,6 +256,13 @@ def count_traffic(
     traffic : Traffic
         ``(loads, stores)`` in numbers, and ``.total``.
 
+    Raises
+    ------
+    TypeError
+        If a size is not an integer.
+    ValueError
+        If a size is negative, a block less than 1, or `method` unknown.
+
     References
     ----------
     .. [1] Dao, Fu, Ermon, Rudra and Ré (2022), "FlashAttention: Fast and Memory-Efficient Exact Attention
@@ -246,6 +298,24 @@ def count_traffic(
 def count_bytes(*sizes, dtype="float32", **options):
     """Bytes that move between slow and fast memory: `count_traffic` times the size of one number.
 
+    Parameters
+    ----------
+    *sizes : int
+        q, k, d and v, as in `count_traffic`.
+    dtype : dtype, default "float32"
+        The type of the numbers.
+    **options : any
+        As in `count_traffic`.
+
+    Returns
+    -------
+    bytes : int
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `count_traffic`.
+
     Examples
     --------
     >>> count_bytes(1024, 1024, 64, dtype="float16")
@@ -259,6 +329,24 @@ def paper_blocks(capacity, d):
 
     The rule is meant up to a constant: with the tile of scores and the running maxima and sums, the loop
     needs up to 1.25 · capacity + 2 · block_q numbers.
+
+    Parameters
+    ----------
+    capacity : int
+        How many numbers fit into the fast memory.
+    d : int
+        Features of a query, a key and a value.
+
+    Returns
+    -------
+    block_q, block_k : int
+
+    Raises
+    ------
+    TypeError
+        If an argument is not an integer.
+    ValueError
+        If an argument is less than 1.
 
     References
     ----------
@@ -285,6 +373,16 @@ def arithmetic_intensity(flops, traffic, *, dtype="float32"):
         *Numbers* moved, not bytes: `dtype` says how many bytes one has.
     dtype : dtype, default "float32"
         The type of the numbers.
+
+    Returns
+    -------
+    intensity : float
+        Infinite if nothing moves.
+
+    Raises
+    ------
+    TypeError
+        If `flops` or `traffic` is not a count.
 
     Examples
     --------
@@ -322,6 +420,8 @@ def roofline(flops, traffic, machine, *, dtype="float32"):
 
     Raises
     ------
+    TypeError
+        If `flops` or `traffic` is not a count.
     ValueError
         If the machine has no peak for `dtype`.
 
@@ -349,6 +449,32 @@ def roofline(flops, traffic, machine, *, dtype="float32"):
 def count_parameters(m, heads, d, v=None, *, kv_heads=None, key_width=None, value_width=None, bias=False):
     """Numbers that multi-head attention learns.
 
+    Parameters
+    ----------
+    m : int
+        Width of a token.
+    heads : int
+        Number of query heads.
+    d, v : int
+        Features of a query or key, and of a value, in one head; v is d if left out.
+    kv_heads : int, optional
+        Number of key and value heads; as many as `heads` if left out.
+    key_width, value_width : int, optional
+        Width of what keys and values are made from; m if left out.
+    bias : bool, default False
+        Whether the four projections have biases.
+
+    Returns
+    -------
+    parameters : int
+
+    Raises
+    ------
+    TypeError
+        If a size is not an integer.
+    ValueError
+        If a size is less than 1.
+
     Examples
     --------
     >>> count_parameters(512, 8, 64), count_parameters(512, 8, 64, kv_heads=2)
@@ -365,6 +491,30 @@ def count_parameters(m, heads, d, v=None, *, kv_heads=None, key_width=None, valu
 
 def kv_cache_bytes(batch, layers, n, kv_heads, d, v=None, *, dtype="float16"):
     """Bytes of all keys and values that decoding keeps: 2 · batch · layers · n · kv_heads · d numbers if v = d.
+
+    Parameters
+    ----------
+    batch, layers : int
+        How many texts, and how many layers, each of which has its own cache.
+    n : int
+        Positions kept.
+    kv_heads : int
+        Number of key and value heads.
+    d, v : int
+        Features of a key and of a value in one head; v is d if left out.
+    dtype : dtype, default "float16"
+        What the cache stores.
+
+    Returns
+    -------
+    bytes : int
+
+    Raises
+    ------
+    TypeError
+        If a size is not an integer.
+    ValueError
+        If a size is negative.
 
     Examples
     --------

@@ -235,13 +235,13 @@ def multihead_decode(x, params, cache, *, mask=None):
     cache : KVCache
         With the axes ``leading=(..., params.kv_heads)``. It is changed.
     mask : array_like, optional
-        As for `attend_with_cache`; broadcasts to (..., heads, n, k).
+        As for `attend_with_cache`; broadcasts to (..., h, n, k).
 
     Returns
     -------
     out : ndarray of shape (..., n, m)
         What ``multihead_attention(..., causal=True)`` on the whole sequence returns for these tokens.
-    weights : ndarray of shape (..., heads, n, k)
+    weights : ndarray of shape (..., h, n, k)
 
     Raises
     ------

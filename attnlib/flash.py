@@ -15,8 +15,9 @@ from attnlib._arrays import as_float
 from attnlib._inputs import as_integer, attention_inputs
 from attnlib._tiles import plan_tiles, shared_heads
 
-# A tile of float32 scores takes 512 KB, the size of a usual L2 cache. Measured for d = 64: between 128 × 512 and
-# 512 × 1024 hardly anything changes; smaller tiles lose to Python's overhead, larger ones to memory.
+# A tile of float32 scores takes 512 KB, about an L2 cache. Measured for d = 64 on one thread, relative to this size:
+# 64 × 64 takes 1.7 times as long, 128 × 128 1.2 times, 512 × 512 the same; 2048 × 2048 gains nothing and, causal,
+# takes 1.6 times as long, because large tiles skip less.
 BLOCK_Q, BLOCK_K = 256, 512
 
 
@@ -108,8 +109,7 @@ def flash_attention(
                 small = not tiles.hides and _scores_are_small(scale, query[head], keys)
                 for rows in tiles.query_blocks():
                     queries = scale * query[head][rows]
-                    sums = _one_pass(tiles, head, rows, queries, keys, values, small, workspace)
-                    accumulated, maximum, total = sums
+                    accumulated, maximum, total = _one_pass(tiles, head, rows, queries, keys, values, small, workspace)
                     logsumexp[head][rows] = maximum + np.log(total)  # [L]
                     total[total == 0] = 1  # nothing seen: 0 / 1
                     out[head][rows] = accumulated / total[:, np.newaxis]
@@ -435,7 +435,7 @@ def _recompute(tiles, inputs):
             # A query that saw nothing: exp(score - inf) is 0, whatever its scores.
             denominator = np.where(np.isneginf(logsumexp[head]), np.inf, logsumexp[head])[:, np.newaxis]  # [L]
             row_mean = np.vecdot(d_outs, out[head])[:, np.newaxis]  # [D]
-            hidden_may_overflow = not np.isfinite(_longest(d_outs) * _longest(values))
+            product_may_overflow = not np.isfinite(_longest(d_outs) * _longest(values))
             for rows in tiles.query_blocks():
                 for tile in tiles.along(rows):
                     columns = tile.columns
@@ -446,8 +446,8 @@ def _recompute(tiles, inputs):
                     np.exp(weights, out=weights)  # [P]
                     # forward: out = weights @ value
                     d_scores = np.matmul(d_outs[rows], values[columns].T, out=tile.view(d_scores_space))  # [dP]
-                    if hidden_may_overflow:
-                        np.copyto(d_scores, 0, where=weights == 0)  # 0 · inf is NaN
+                    if product_may_overflow:
+                        np.copyto(d_scores, 0, where=weights == 0)  # a hidden value may be huge, and 0 · inf is NaN
                     # forward: weights = softmax(scores)
                     d_scores -= row_mean[rows]
                     d_scores *= weights  # [dS]

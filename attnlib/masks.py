@@ -271,7 +271,7 @@ def combine_masks(*masks):
         bias = reduce(np.add, biases) if biases else None
     if bias is None or allowed is None:
         return allowed if bias is None else bias
-    return np.where(allowed, bias, bias.dtype.type(-np.inf))
+    return np.where(allowed, bias, -np.inf)
 
 
 def _positions(function, q, k, offset):

@@ -29,14 +29,15 @@ class MultiHeadSaved(NamedTuple):
     Attributes
     ----------
     x : ndarray of shape (..., q, m)
-    context : None, ndarray, or pair of ndarrays
-        As given.
-    query : ndarray of shape (..., heads, q, d)
-    key : ndarray of shape (..., kv_heads, k, d)
-    value : ndarray of shape (..., kv_heads, k, v)
-    weights : ndarray of shape (..., heads, q, k)
+    context : None, ndarray, or tuple of two
+        As given to `multihead_attention`.
+    query : ndarray of shape (..., h, q, d)
+    key : ndarray of shape (..., h, k, d)
+    value : ndarray of shape (..., h, k, v)
+        Here h may be smaller, if heads share their keys and values.
+    weights : ndarray of shape (..., h, q, k)
         The attention weights of every head: the ones to look at.
-    merged : ndarray of shape (..., q, heads · v)
+    merged : ndarray of shape (..., q, h·v)
         The outputs of all heads side by side, before the last projection.
     """
 
@@ -96,11 +97,11 @@ def merge_heads(x):
 
     Parameters
     ----------
-    x : array_like of shape (..., heads, n, d)
+    x : array_like of shape (..., h, n, d)
 
     Returns
     -------
-    ndarray of shape (..., n, heads · d)
+    ndarray of shape (..., n, h·d)
 
     Raises
     ------
@@ -117,7 +118,7 @@ def merge_heads(x):
     """
     (x,), dtype = as_float("merge_heads", x=x)
     if x.ndim < 3:
-        raise ValueError(f"merge_heads: x must have the shape (..., heads, n, d); got {x.shape}.")
+        raise ValueError(f"merge_heads: x must have the shape (..., h, n, d); got {x.shape}.")
     *leading, heads, n, d = x.shape
     return x.swapaxes(-3, -2).reshape(*leading, n, heads * d).astype(dtype, copy=False)
 
@@ -180,7 +181,7 @@ def multihead_attention(x, params, *, context=None, mask=None, causal=False):
     query, key, value = _project_heads(x, params, context)
     if mask is not None:
         _check_mask_shape(name, as_mask_array(name, mask).shape, (*query.shape[:-1], key.shape[-2]))
-    attention_inputs(name, query, key, value, mask=mask, causal=causal)  # errors in the name of this function
+    attention_inputs(name, query, key, value, causal=causal)  # its errors in the name of this function
     attended, weights = attention(query, key, value, mask=mask, causal=causal)
     merged = merge_heads(attended)
     out = _project(merged, params.out_weight, params.out_bias)
@@ -287,6 +288,14 @@ def multihead_mask_backward(d_out, params, saved, mask):
         If an argument has the wrong type; a boolean mask has no gradient.
     ValueError
         If the shapes do not fit.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> params, x, mask = init_multihead(rng, m=12, heads=3), rng.normal(size=(2, 5, 12)), np.zeros((3, 1, 5))
+    >>> out, saved = multihead_attention(x, params, mask=mask)
+    >>> multihead_mask_backward(rng.normal(size=out.shape), params, saved, mask).shape
+    (3, 1, 5)
     """
     d_out, params, dtype = _prepare_backward("multihead_mask_backward", d_out, params, saved)
     # forward: out = merge_heads(attended) @ out_weight + out_bias

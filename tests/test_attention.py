@@ -712,3 +712,18 @@ def test_the_mask_gradient_checks_the_mask():
         attention_mask_backward(np.ones((4, 8)), np.ones((5, 8)), np.ones((4, 5)), np.ones(4))
     with pytest.raises(TypeError, match="attention_mask_backward: value must be an array of real numbers"):
         attention_mask_backward(np.ones((4, 8)), np.ones((5, 8), bool), np.ones((4, 5)), np.ones(5))
+
+
+def test_nan_in_a_hidden_key_stays_out_of_the_forward_and_reaches_only_d_query(rng):
+    query, key, value, d_out = rng.normal(size=(2, 5)), rng.normal(size=(3, 5)), rng.normal(size=(3, 4)), rng.normal(size=(2, 4))
+    mask = np.array([True, True, False])
+    clean = attention(query, key, value, mask=mask)
+    dirty_key = key.copy()
+    dirty_key[2] = np.nan
+    out, weights = attention(query, dirty_key, value, mask=mask)
+    np.testing.assert_array_equal(out, clean[0])
+    d_query, d_key, d_value = attention_backward(d_out, query, dirty_key, value, weights)
+    assert np.isnan(d_query).all()  # documented: 0 · NaN
+    expected = attention_backward(d_out, query, key, value, clean[1])
+    np.testing.assert_array_equal(d_key, expected[1])
+    np.testing.assert_array_equal(d_value, expected[2])

@@ -525,7 +525,7 @@ def changed(**entries):
         (lambda: split_heads(np.ones(6), 2), ValueError, r"split_heads: x must have .* got \(6,\)"),
         (lambda: split_heads(X, 0), ValueError, "split_heads: heads must be at least 1; got 0"),
         (lambda: split_heads(X, 2.0), TypeError, "split_heads: heads must be an integer; got 2.0"),
-        (lambda: merge_heads(np.ones((3, 4))), ValueError, r"merge_heads: x must have the shape \(..., heads, n, d\); got \(3, 4\)"),
+        (lambda: merge_heads(np.ones((3, 4))), ValueError, r"merge_heads: x must have the shape \(..., h, n, d\); got \(3, 4\)"),
         (lambda: merge_heads(["a"]), TypeError, "merge_heads: x must be an array of real numbers"),
         # PyTorch
         (lambda: changed(bias_k=np.ones(6)), ValueError, "from_torch: bias_k and bias_v .* are not supported"),

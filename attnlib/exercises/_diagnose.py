@@ -8,7 +8,7 @@ import numpy as np
 from attnlib.exercises import _relations
 from attnlib.exercises._run import argument_names, arguments, run_trusted
 
-SAME = 1e-6  # how close an answer must be to a known wrong one to be called by its name
+SAME = 1e-6  # how close, at least, an answer must be to a known wrong one to be called by its name
 
 
 @lru_cache(maxsize=None)
@@ -76,25 +76,26 @@ def recognise(exercise, outcomes, right):
         alike = {}
         for bugs in combinations(ids, size):
             theirs = partial(variant, exercise, frozenset(bugs))
-            if not all(_same(outcomes[i], theirs(i)) for i in stage):
+            if not all(_same(exercise, outcomes[i], theirs(i)) for i in stage):
                 continue
             if all(is_right(exercise, theirs(i), expected(exercise)[i]) for i in telling):
                 continue  # nearly right (in float32, say) is not this mistake
-            alike[bugs] = sum(_same(outcomes[i], theirs(i)) for i in everywhere)
+            alike[bugs] = sum(_same(exercise, outcomes[i], theirs(i)) for i in everywhere)
         if alike:
             return max(alike, key=alike.get)  # the first of the best
     return ()
 
 
-def _same(ours, theirs):
+def _same(exercise, ours, theirs):
     if (ours.values is None) or (theirs.values is None):
         return ours.values is None and theirs.values is None
     if bool(ours.changed) != bool(theirs.changed):
         return False
+    close = max(SAME, exercise.rtol)  # where a rounded number is right, a rounded wrong one is recognised, too
     return all(
         a.dtype.kind == b.dtype.kind or "b" not in (a.dtype.kind, b.dtype.kind)
         for a, b in zip(ours.values, theirs.values, strict=True)
-    ) and all(_close(a, b, SAME, 1e-3 * SAME) for a, b in zip(ours.values, theirs.values, strict=True))
+    ) and all(_close(a, b, close, 1e-3 * close) for a, b in zip(ours.values, theirs.values, strict=True))
 
 
 def explain(exercise, outcomes, right):

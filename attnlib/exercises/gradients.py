@@ -214,7 +214,9 @@ _BACKWARD = Exercise(
     family=_backward_family,
     probes=(
         Probe("all sizes differ", _inputs(2, q=3, k=5, d=7, v=4)),
-        Probe("q = k", _inputs(2, q=4, k=4, d=7, v=3), "equal"),
+        Probe(
+            "q = k", _inputs(2, q=4, k=4, d=7, v=3), "equal", "gradients in the wrong place have the right shape here",
+        ),
         Probe("no batch, q = k = d = v", _inputs(q=4, k=4, d=4, v=4), "equal"),
         Probe("no batch", _inputs(q=3, k=5, d=7, v=2), why="no leading axis at all"),
         Probe("two leading axes", _inputs(2, 3, q=4, k=2, d=6, v=5), why="batch and head, more queries than keys"),

@@ -127,7 +127,7 @@ def test_no_two_mistakes_are_alike(exercise):
     for one, other in itertools.combinations([mistake.id for mistake in exercise.mistakes], 2):
         alike = all(
             _diagnose._same(
-                _diagnose.variant(exercise, bits(one), i), _diagnose.variant(exercise, bits(other), i)
+                exercise, _diagnose.variant(exercise, bits(one), i), _diagnose.variant(exercise, bits(other), i)
             )
             for i in places
         )
@@ -185,7 +185,7 @@ def _merges(exercise, ids, places):
     """Would two mistakes look alike on these cases alone?"""
     return any(
         all(
-            _diagnose._same(_diagnose.variant(exercise, bits(a), i), _diagnose.variant(exercise, bits(b), i))
+            _diagnose._same(exercise, _diagnose.variant(exercise, bits(a), i), _diagnose.variant(exercise, bits(b), i))
             for i in places
         )
         for a, b in itertools.combinations(ids, 2)
