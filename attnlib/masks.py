@@ -233,12 +233,12 @@ def combine_masks(*masks):
 
     Parameters
     ----------
-    *masks : array_like or None
+    *masks : array_like of shape (..., q, k), or None
         Boolean or additive masks whose shapes broadcast together. None hides nothing.
 
     Returns
     -------
-    mask : ndarray or None
+    mask : ndarray of shape (..., q, k), or None
         If all are boolean, their AND. If there is an additive one, the sum of the additive
         ones, with ``-inf`` wherever a boolean one is False. None if there is no mask.
 

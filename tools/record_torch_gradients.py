@@ -32,7 +32,7 @@ def attention_alone(rng):
     return inputs | {"d_out": d_out, "out": out} | {f"d_{name}": array.grad for name, array in inputs.items()}
 
 
-def one_layer(rng, lr=0.1):
+def one_layer(rng, lr=0.05):
     n, m, d, v = 5, 6, 7, 2
     linear = {
         name: torch.nn.Linear(*sizes, dtype=torch.float64)

@@ -68,7 +68,8 @@ def _judge(exercise, answer, outcomes):
     if unstable:
         return _wrong(exercise, "wrong", unstable)
     if all(right):
-        return _passed(exercise)
+        objection = exercise.method(answer) if exercise.method else ""
+        return _wrong(exercise, "wrong", objection, right) if objection else _passed(exercise)
     crashed = any(not ok and outcome.values is None for ok, outcome in zip(right, outcomes, strict=True))
     status = "crashed" if crashed else "wrong"
     found = _diagnose.recognise(exercise, outcomes, right)

@@ -87,6 +87,9 @@ class Exercise:
         Sets of mistakes that undo each other.
     value : bool
         The answer is a number, tuple, array or word, not a function.
+    method : callable, optional
+        ``method(answer)`` looks at *how* an answer with the right values got them, and
+        returns a sentence if that is not what the exercise is about, otherwise "".
     """
 
     id: str
@@ -108,6 +111,7 @@ class Exercise:
     atol: float = 1e-12
     cancelling: tuple = ()
     value: bool = False
+    method: object = None
 
 
 @dataclass(frozen=True)

@@ -390,7 +390,7 @@ _PADDED = Exercise(
         Probe("padding on the right", _sequences(_RIGHT), why="here the causal mask hides the padding by itself"),
         Probe("b = n, with holes", _sequences([[1, 0, 1], [0, 1, 1], [1, 1, 1]]), "equal"),
         Probe("no padding", _sequences([[1, 1, 1, 1]] * 2, d=3, v=5), why="then it is causal attention"),
-        Probe("large scores", _sequences(_LEFT, size=40.0), "edge"),
+        Probe("large scores", _sequences(_LEFT, size=40.0), "edge", "nothing may overflow"),
     ),
     mistakes=(
         Mistake(
