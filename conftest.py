@@ -17,7 +17,9 @@ def pytest_configure(config):
         config.option.dist = "loadfile"
 
 
-def pytest_terminal_summary(terminalreporter):
+def pytest_terminal_summary(terminalreporter, config):
+    if config.option.collectonly:
+        return
     done = [report for kind in ("passed", "failed") for report in terminalreporter.stats.get(kind, [])]
     done = [report for report in done if getattr(report, "when", None) == "call"]
     cells = sum(".ipynb::" in report.nodeid for report in done)

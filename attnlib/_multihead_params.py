@@ -155,7 +155,7 @@ def init_multihead(
     Raises
     ------
     TypeError
-        If a size is not an integer, or `rng` is not a generator.
+        If a size is not an integer, `rng` is not a generator, or `dtype` is not a float dtype.
     ValueError
         If a size is less than 1, `kv_heads` does not divide `heads`, or `d` is left out and `heads`
         does not divide `m`.
@@ -182,7 +182,8 @@ def init_multihead(
     v = as_integer(name, "v", d if v is None else v, minimum=1)
     key_width = as_integer(name, "key_width", m if key_width is None else key_width, minimum=1)
     value_width = as_integer(name, "value_width", m if value_width is None else value_width, minimum=1)
-    dtype = np.dtype(dtype)
+    if np.dtype(dtype).kind != "f":
+        raise TypeError(f"{name}: dtype must be a float dtype; got {np.dtype(dtype)}.")
     shapes = {
         "query": (m, heads * d),
         "key": (key_width, kv_heads * d),
@@ -249,7 +250,7 @@ def from_torch(state_dict, heads):
     stacked = np.split(arrays["in_proj_weight"], 3) if packed else [arrays[f"{which}_proj_weight"] for which in "qkv"]
     biases = np.split(arrays["in_proj_bias"], 3) if "in_proj_bias" in given else [None] * 3
     names = ("query", "key", "value", "out")
-    transposed = (weight.T.copy() for weight in (*stacked, arrays["out_proj.weight"]))
+    transposed = (weight.T for weight in (*stacked, arrays["out_proj.weight"]))
     return MultiHeadParams(
         heads=heads,
         **{f"{which}_weight": weight for which, weight in zip(names, transposed, strict=True)},

@@ -439,9 +439,9 @@ def roofline(flops, traffic, machine, *, dtype="float32"):
     name = np.dtype(dtype).name
     if name not in machine.peak_flops:
         raise ValueError(f"roofline: the machine has no peak for {name}; it has {', '.join(machine.peak_flops)}.")
-    intensity, peak = arithmetic_intensity(flops, traffic, dtype=dtype), machine.peak_flops[name]
-    ridge = peak / machine.bandwidth
     operations, numbers = _amount("roofline", "flops", flops), _amount("roofline", "traffic", traffic)
+    intensity, peak = arithmetic_intensity(operations, numbers, dtype=dtype), machine.peak_flops[name]
+    ridge = peak / machine.bandwidth
     seconds = max(operations / peak, numbers * np.dtype(dtype).itemsize / machine.bandwidth)
     return Roofline(intensity, ridge, seconds, "memory" if intensity < ridge else "compute")
 

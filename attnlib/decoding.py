@@ -283,6 +283,5 @@ def _attend(function, query, key, value, cache, mask, scale):
     cache.append(key, value)
     if n > 1:  # a single new token stands at the end: all keys are in its past
         # New token i stands at position k - n + i.
-        causal = causal_mask(n, k, offset=k - n)
-        mask = causal if mask is None else combine_masks(mask, causal)
+        mask = combine_masks(mask, causal_mask(n, k, offset=k - n))
     return attention(query, cache.keys, cache.values, mask=mask, scale=scale)

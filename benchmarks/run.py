@@ -3,8 +3,10 @@
     python benchmarks/run.py [--n 256 1024] [--dtypes float32] [--threads 1] [--seconds 4]
 
 All contenders of a row are measured in turn, in one process, after a warm-up; a row shows the median over the rounds
-of *their time / our Flash's time in the same round*, so that a slow moment of the machine hits both. Peak memory is
-what one call adds to the process, measured in a process of its own. The table goes to benchmarks/results.md.
+of *their time / our Flash's time in the same round*, so that a slow moment of the machine hits both. With one thread
+the time is the processor's, which other programs hardly disturb; with more it is the wall clock's. Peak memory is that
+of one call in a process of its own: NumPy's arrays to the byte, the peers by the growth of the process, which misses
+what fits into memory they already had. The table goes to benchmarks/results.md.
 """
 
 import argparse
@@ -15,6 +17,7 @@ import statistics
 import subprocess
 import sys
 import time
+import tracemalloc
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -100,11 +103,12 @@ def measure_time(options):
         contender()
     times = {name: [] for name in contenders}
     start = time.perf_counter()
+    clock = time.process_time if threads == 1 else time.perf_counter
     while len(times[REFERENCE]) < 5 or (time.perf_counter() - start < options.seconds and len(times[REFERENCE]) < 101):
         for name, contender in contenders.items():
-            before = time.perf_counter()
+            before = clock()
             contender()
-            times[name].append(time.perf_counter() - before)
+            times[name].append(clock() - before)
     seconds = {name: statistics.median(all_times) for name, all_times in times.items()}
     ratios = {
         name: statistics.median(theirs / ours for theirs, ours in zip(all_times, times[REFERENCE], strict=True))
@@ -114,10 +118,15 @@ def measure_time(options):
 
 
 def measure_memory(options):
-    """Bytes that one call adds to the peak of the process; None where the system does not tell."""
-    from contenders import CONTENDERS
+    """Bytes that one call needs at its peak, its results included; None where the system does not tell."""
+    from contenders import CONTENDERS, NEEDS
 
     (n,), (dtype,), (passes,), (threads,) = options.n, options.dtypes, options.passes, options.threads
+    if options.contender not in NEEDS:  # NumPy reports every array to tracemalloc
+        contender = CONTENDERS[options.contender](n, D, HEADS, dtype, passes)
+        tracemalloc.start()
+        contender()
+        return tracemalloc.get_traced_memory()[1]
     if not Path("/proc/self/clear_refs").exists():
         return None
     limit_torch(threads)
@@ -175,7 +184,9 @@ def report(rows):
     parts = [
         "# Benchmark\n",
         f"Attention with {HEADS} heads, d = v = {D}, q = k = n. {about}.\n",
-        "A number is a time divided by the time of our Flash in the same round: above 1, Flash is faster.",
+        "A number is a time divided by the time of our Flash in the same round: above 1, Flash is faster. Medians;",
+        "processor time where there is one thread, wall-clock time otherwise.",
+        "*Textbook* divides by `np.sqrt(d)`, which turns float32 into float64; *dtype kept* divides by `math.sqrt(d)`.",
         "*Products alone* is the time of just the matrix products that the pass needs. A dash: not installed, or too large.\n",
     ]
     for threads in dict.fromkeys(row["threads"] for row in rows):

@@ -504,13 +504,14 @@ def test_the_roofline_compares_bytes_and_peak_of_one_dtype():
 def test_the_ridges_of_the_a100_are_not_mixed():
     assert roofline(1, 1, A100, dtype="float32").ridge == pytest.approx(12.5, abs=0.1)
     assert roofline(1, 1, A100, dtype="float16").ridge == pytest.approx(201, abs=0.5)
+    assert A100.bandwidth == 1555 * 10**9 and A100.peak_flops["float16"] == 16 * A100.peak_flops["float32"] == 312e12
 
 
 # --- parameters and cache -------------------------------------------------------------------------------------------
 
 
 def test_parameters_of_multi_head_attention():
-    assert count_parameters(512, 8, 64) == 4 * 512**2
+    assert count_parameters(512, 8, 64) == 4 * 512**2 and count_parameters(1, 1, 1) == 4
     assert count_parameters(512, 8, 64, bias=True) == 4 * 512**2 + 4 * 512
     m, h, g, d, v, a, c = 11, 6, 3, 7, 2, 5, 13
     weights = m * h * d + a * g * d + c * g * v + h * v * m
@@ -557,7 +558,8 @@ ONES = np.ones((Q, D)), np.ones((K, D)), np.ones((K, V))
         (lambda: kv_cache_bytes(1, 1, -1, 1, 1), ValueError, "kv_cache_bytes: n must be at least 0; got -1"),
         (lambda: roofline(1, 1, A100, dtype="float64"), ValueError, "no peak for float64; it has float32, float16"),
         (lambda: arithmetic_intensity("many", 1), TypeError, "arithmetic_intensity: flops must be a count; got 'many'"),
-        (lambda: roofline(1, [2], A100), TypeError, r"traffic must be a count; got \[2\]"),
+        (lambda: roofline(1, [2], A100), TypeError, r"roofline: traffic must be a count; got \[2\]"),
+        (lambda: roofline("many", 1, A100), TypeError, "roofline: flops must be a count; got 'many'"),
         (lambda: arithmetic_intensity(True, 1), TypeError, "flops must be a count; got True"),
     ],
 )  # fmt: skip

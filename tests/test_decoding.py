@@ -260,7 +260,7 @@ def test_bad_input_is_refused_and_leaves_the_cache_as_it_was(call, error, messag
     cache.append(K1[:, :, :1], V1[:, :, :1])
     with pytest.raises(error, match=message):
         call(cache)
-    assert len(cache) == 1 and not cache._keys[:, :, 1:].any()
+    assert len(cache) == 1 and not cache._keys[:, :, 1:].any() and not cache._values[:, :, 1:].any()
 
 
 @pytest.mark.parametrize(

@@ -214,8 +214,15 @@ def test_each_weight_has_the_variance_one_over_its_fan_in(rng):
         np.testing.assert_array_equal(bias, np.zeros(weight.shape[1]))
 
 
+def test_every_size_may_be_one(rng):
+    params = init_multihead(rng, m=1, heads=1, kv_heads=1, d=1, v=1, key_width=1, value_width=1)
+    assert {params.m, params.d, params.v, params.heads, params.kv_heads} == {1}
+    assert multihead_attention([[2.0]], params)[0].shape == (1, 1)
+
+
 def test_initialisation_depends_on_the_generator_only_and_rounds_once():
-    one, other = (init_multihead(np.random.default_rng(3), m=8, heads=2, dtype=dtype) for dtype in (float, np.float32))
+    one = init_multihead(np.random.default_rng(3), m=8, heads=2)
+    other = init_multihead(np.random.default_rng(3), m=8, heads=2, dtype=np.float32)
     for name, array in one.arrays().items():
         np.testing.assert_array_equal(getattr(other, name), array.astype(np.float32))
         assert array.dtype == np.float64
@@ -435,6 +442,12 @@ def test_a_state_dict_survives_the_round_trip_bit_by_bit(case):
             assert not np.shares_memory(ours, array) and not np.shares_memory(ours, back[name])
 
 
+def test_a_width_may_be_odd():
+    state = {"in_proj_weight": np.arange(27.0).reshape(9, 3), "out_proj.weight": np.eye(3)}
+    params = from_torch(state, heads=3)
+    np.testing.assert_array_equal(params.value_weight, state["in_proj_weight"][6:].T)
+
+
 def test_missing_biases_become_zeros_in_a_state_dict(rng):
     params = init_multihead(rng, m=6, heads=2, bias=True)
     arrays = params.arrays()
@@ -475,11 +488,13 @@ def changed(**entries):
         (lambda: init_multihead(RNG, m=6, heads=6, kv_heads=4), ValueError, "heads must be a multiple of kv_heads; got 6 and 4"),
         (lambda: init_multihead(RNG, m=6, heads=2, kv_heads=0), ValueError, "kv_heads must be at least 1; got 0"),
         (lambda: init_multihead(RNG, m=0, heads=2), ValueError, "m must be at least 1; got 0"),
-        (lambda: init_multihead(RNG, m=6, heads=2, d=0), ValueError, "d must be at least 1; got 0"),
+        (lambda: init_multihead(RNG, m=6, heads=2, d=0), ValueError, "init_multihead: d must be at least 1; got 0"),
+        (lambda: init_multihead(RNG, m=6, heads=2, v=0), ValueError, "init_multihead: v must be at least 1; got 0"),
         (lambda: init_multihead(RNG, m=6, heads=2, v=1.5), TypeError, "v must be an integer; got 1.5"),
         (lambda: init_multihead(RNG, m=6, heads=2, key_width=0), ValueError, "key_width must be at least 1; got 0"),
         (lambda: init_multihead(RNG, m=6, heads=2, value_width=0), ValueError, "value_width must be at least 1; got 0"),
-        (lambda: init_multihead(0, m=6, heads=2), TypeError, "rng must be a numpy.random.Generator; got int"),
+        (lambda: init_multihead(42, m=6, heads=2), TypeError, "rng must be a numpy.random.Generator; got int"),
+        (lambda: init_multihead(RNG, m=6, heads=2, dtype=int), TypeError, "init_multihead: dtype must be a float dtype; got int"),
         (lambda: MultiHeadParams(*[SQUARE] * 4, heads=1.5), TypeError, "MultiHeadParams: heads must be an integer; got 1.5"),
         (lambda: MultiHeadParams(*[SQUARE] * 4, heads=4), ValueError, r"(?s)multiple of its number of heads.*heads: 4"),
         (lambda: MultiHeadParams(*[SQUARE] * 4, heads=4, kv_heads=3), ValueError, "heads must be a multiple of kv_heads; got 4 and 3"),

@@ -43,7 +43,9 @@ def kind_problem(got, want):
     """What is wrong with the dtype, or ""."""
     kinds = {got.dtype.kind, want.dtype.kind}
     if len(kinds) > 1 and "U" in kinds:
-        return "a word is expected, not a number" if want.dtype.kind == "U" else "a number is expected, not a word"
+        if want.dtype.kind == "U":
+            return "a word is expected, not a number"
+        return "a tuple of numbers is expected, not a word" if want.ndim else "a number is expected, not a word"
     if len(kinds) > 1 and "b" in kinds:
         return "True or False is expected, not numbers" if want.dtype.kind == "b" else "numbers are expected"
     return ""
@@ -95,7 +97,7 @@ def _same(exercise, ours, theirs):
     return all(
         a.dtype.kind == b.dtype.kind or "b" not in (a.dtype.kind, b.dtype.kind)
         for a, b in zip(ours.values, theirs.values, strict=True)
-    ) and all(_close(a, b, close, 1e-3 * close) for a, b in zip(ours.values, theirs.values, strict=True))
+    ) and all(_close(a, b, close, max(1e-3 * close, exercise.atol)) for a, b in zip(ours.values, theirs.values, strict=True))
 
 
 def explain(exercise, outcomes, right):
@@ -125,7 +127,8 @@ def explain(exercise, outcomes, right):
         return prefix + problem + "."
     same_stage = [i for i in order if (exercise.probes[i].kind == "edge") == (probe.kind == "edge")]
     cases = _cases(exercise, outcomes, same_stage, name)
-    return prefix + (_relations.describe_value(*cases[0][:2]) if exercise.value else _relations.describe(cases)) + "."
+    sentence = prefix + (_relations.describe_value(*cases[0][:2]) if exercise.value else _relations.describe(cases))
+    return sentence if sentence.endswith("?") else sentence + "."
 
 
 def _cases(exercise, outcomes, stage, name):

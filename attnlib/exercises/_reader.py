@@ -51,7 +51,8 @@ def hint(id, n=None):
     unseen = [number for number in range(1, count + 1) if number not in entry["hints"]]
     if n is None:
         if not unseen:
-            print(f'You have seen all {count} hints. The last one again; solution("{id}") shows the way.')
+            call = f'solution("{id}")' if entry["tries"] else f'solution("{id}", really=True)'
+            print(f"You have seen all {count} hints. The last one again; {call} shows the way.")
         n = entry["hint"] if entry["hint"] in unseen else (unseen or [count])[0]
     elif isinstance(n, bool) or not isinstance(n, int) or not 1 <= n <= count:
         print(f"{id} has {count} hints: ask for 1 to {count}.")
@@ -93,11 +94,12 @@ def progress(chapter=None):
     if chapter is not None and chapter not in chapters:
         raise ValueError(f"There is no chapter {chapter!r} with exercises; there are: {', '.join(chapters)}.")
     table = _progress.load()
-    print(f"{'chapter':<15}{'exercise':<23}{'level':<8}{'state':<15}{'tries':>5}{'hints':>7}  last mistake")
+    width = max(map(len, registry())) + 2
+    print(f"{'chapter':<15}{'exercise':<{width}}{'level':<8}{'state':<15}{'tries':>5}{'hints':>7}  last mistake")
     for exercise in registry().values():
         if chapter in (None, exercise.chapter):
             entry = table.get(exercise.id) or _progress.blank()
-            line = f"{exercise.chapter:<15}{exercise.id:<23}{exercise.level:<8}{entry['state'] or 'not attempted':<15}"
+            line = f"{exercise.chapter:<15}{exercise.id:<{width}}{exercise.level:<8}{entry['state'] or 'not attempted':<15}"
             print((line + f"{entry['tries']:>5}{len(entry['hints']):>7}  {entry['mistake']}").rstrip())
 
 

@@ -33,7 +33,7 @@ def describe(cases):
         strange = ~np.isfinite(got) & np.isfinite(want)
         if strange.any():
             which = "NaN" if np.isnan(got[strange]).any() else "infinity"
-            return f"{which} in {strange.sum()} of {got.size} numbers"
+            return which + (f" in {strange.sum()} of {got.size} numbers" if got.size > 1 else "")
     if all(np.isfinite(want).all() for _, want, _ in cases):
         for relation in (_precision, _factor, *map(_in_every_case, _SINGLE)):
             sentence = relation(cases)
@@ -53,10 +53,18 @@ def describe_value(got, want):
     if got.dtype.kind == "U":
         return f"{got.tolist()!r} is not the answer"
     if got.shape != want.shape:
-        return _shape(got, want) if want.ndim else f"one number is expected, not {got.size}"
+        if want.ndim == 0:
+            return f"one number is expected, not {got.size}"
+        if got.ndim == 0:
+            return "a tuple of numbers is expected, not one number"
+        if got.ndim == want.ndim == 1:
+            return f"your tuple has {got.size} number{'s' if got.size != 1 else ''}; {want.size} are expected"
+        return _shape(got, want)
     if not np.isfinite(got).all():
         return "NaN or infinity is not the answer"
     if want.ndim:
+        if np.array_equal(np.sort(got, axis=None), np.sort(want, axis=None)):
+            return "the right numbers, in another order"
         return f"{(got != want).sum()} of {got.size} numbers are wrong"
     if got == -want:
         return "the sign is wrong"
@@ -79,7 +87,10 @@ def _precision(cases):
     error = max(_relative_error(got, want) for got, want, _ in cases)
     if error < 1e-3:
         digits = int(-np.log10(max(error, 1e-16)))
-        cause = "computed in float32?" if 5 <= digits <= 8 else "rounded, or an epsilon in it?"
+        single = all(np.array_equal(got, got.astype(np.float32)) for got, _, _ in cases)
+        cause = "rounded, or an epsilon in it?"
+        if 5 <= digits <= 8:
+            cause = "computed in float32?" + ("" if single else " Or is an epsilon in it?")
         return f"right to about {7 if digits in (6, 7, 8) else digits} digits only; {cause}"
 
 

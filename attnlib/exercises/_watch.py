@@ -60,9 +60,10 @@ def most_rows_at_once(function, arguments, names):
     >>> most_rows_at_once(by_twos, arguments, ("x",)), most_rows_at_once(np.matmul, arguments, ("x",))
     (2, 6)
     """
-    watch = _Watch()
-    watched = [watch.over(array, name) if name in names else array for name, array in arguments.items()]
-    _finishes(function, watched)
+    watch = _Watch(names)
+    matrices = {name: array for name, array in arguments.items() if np.ndim(array) == 2}
+    watched = arguments | {name: watch.over(array, name) for name, array in matrices.items()}
+    _finishes(function, watched.values())
     return watch.most
 
 
@@ -75,10 +76,10 @@ def _finishes(function, arguments):
 
 
 class _Watch:
-    """Keeps the largest number of rows that was seen in a product."""
+    """Keeps the largest number of rows of the named arrays that was seen in a product."""
 
-    def __init__(self):
-        self.most = 0
+    def __init__(self, names):
+        self.names, self.most = names, 0
 
     def over(self, array, name):
         watched = array.view(_Watched)
@@ -86,13 +87,13 @@ class _Watch:
         return watched
 
     def product(self, operands, elementwise):
-        known = [array for array in operands if isinstance(array, _Watched) and array.origin]
-        strangers = [array for array in operands if np.ndim(array) and not _origin(array)]
-        for array in known:
-            others = strangers or [other for other in known if other.origin != array.origin]
-            # A product entry by entry may be no more than a scale; with one entry for each row it is a weight.
+        for array in operands:
+            if _origin(array) not in self.names:
+                continue
             rows = array.size // array.width
-            if others and not (elementwise and all(np.size(other) < rows for other in others)):
+            others = [other for other in operands if np.ndim(other) and _origin(other) != array.origin]
+            # A product entry by entry with a few numbers is a scale; with one for each row, or a query, it is more.
+            if any(not elementwise or _origin(other) or np.size(other) >= rows for other in others):
                 self.most = max(self.most, rows)
 
 

@@ -47,20 +47,26 @@ def _sdpa_family(bugs):
         exponentials = np.exp(scores - largest)
         return exponentials / exponentials.sum(axis=axis, keepdims=True)
 
-    def divisor(query, key):
+    def divisor(query, key, value):
         if "no_scale" in bugs:
             return 1.0
         if "scale_d" in bugs:
             return float(query.shape[-1])
+        if "scale_times" in bugs:
+            return 1 / math.sqrt(query.shape[-1])
+        if "scale_v" in bugs:
+            return math.sqrt(value.shape[-1])
+        if "scale_axis_1" in bugs:
+            return math.sqrt(query.shape[1])
         return math.sqrt(key.shape[-2] if "scale_nk" in bugs else query.shape[-1])
 
     def variant(query, key, value):
         searched = key[:1] if "first_batch_k" in bugs and key.ndim > 2 else key
-        scores = query @ turned(searched)
+        scores = searched @ turned(query) if "roles_swapped" in bugs else query @ turned(searched)
         if "scale_after" in bugs:
-            weights = softmax(scores) / divisor(query, key)
+            weights = softmax(scores) / divisor(query, key, value)
         else:
-            weights = softmax(scores / divisor(query, key))
+            weights = softmax(scores / divisor(query, key, value))
         if "return_p" in bugs:
             return weights
         return (weights.mT if "p_T" in bugs else weights) @ (key if "values_k" in bugs else value)
@@ -109,6 +115,20 @@ _SDPA = Exercise(
             2,
         ),
         Mistake(
+            "scale_times", "softmax(QK^T * sqrt(d)) V",
+            "You multiplied the scores by the root of d; the factor is one over that root, it makes them smaller.", 2,
+        ),
+        Mistake(
+            "scale_v", "softmax(QK^T / sqrt(v)) V",
+            "You scaled by the number of features of a value; a score is a sum over the features d of query and key.",
+            2,
+        ),
+        Mistake(
+            "scale_axis_1", "softmax(QK^T / sqrt(query.shape[1])) V",
+            "You scaled by the size of axis 1: right without a batch only. The features d are always the last axis.",
+            2,
+        ),
+        Mistake(
             "scale_after", "(softmax(QK^T) / sqrt(d)) V",
             "You scaled after the softmax, so the weights of a query sum to 1/sqrt(d); scale the scores before it.", 2,
         ),
@@ -138,6 +158,10 @@ _SDPA = Exercise(
         Mistake(
             "T_all", "K.T on a batched array",
             "Right without a batch only: `.T` reverses all axes, the batch included; exchange just the last two.", 1,
+        ),
+        Mistake(
+            "roles_swapped", "softmax(KQ^T / sqrt(d)) V",
+            "Your scores have a row for each key: key and query have changed places in the product.", 1,
         ),
         Mistake(
             "p_T", "P^T V",
@@ -211,7 +235,8 @@ _TWO_TOKENS = value_exercise(
     minutes=5,
     answer=_two_token_weight,
     oracle=lambda: 1 / (1 + math.exp(-_ROOT)),  # two scores, 0 and the root: a logistic function
-    rtol=1e-3,
+    rtol=1e-6,
+    atol=6e-4,  # three decimals, rounded
     wrong={
         Mistake(
             "no_scale", "e / (1 + e)",
@@ -248,7 +273,8 @@ _TWO_TOKENS = value_exercise(
     hints=(
         "Row 1 of Q meets each row of K. One of the two dot products is 0.",
         "Divide both dot products by the root of d. How many features does a query have here?",
-        "The exponential of 0 is 1. So the weight is `e**s / (1 + e**s)`, with s the scaled score of key 1.",
+        "Take the exponential of both scaled scores; that of 0 is 1. The weight of key 1 is the share that its exponential "
+        "has in the sum of the two.",
     ),
     why="The scores of query 1 are 0 and 1/sqrt(3). Softmax of two scores is a logistic function of their difference.",
     insight="With two keys, only the difference of the two scores matters.",

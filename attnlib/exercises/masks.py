@@ -434,8 +434,8 @@ _PADDED = Exercise(
         "Scores, divided by the root of d; the joined mask; your `masked_softmax`, which also looks after queries that "
         "see nothing; times the values.",
     ),
-    why="The masks broadcast to (b, n, n) when they are joined. With `masked_softmax` from the exercise before, the "
-    "last five lines are one.",
+    why="The masks broadcast to (b, n, n) when they are joined. With `masked_softmax` from the exercise before, four "
+    "lines are enough.",
     insight="Padding on the left empties rows, padding on the right does not: test a mask with both.",
     accepts={
         "additive": lambda query, key, value, real: (

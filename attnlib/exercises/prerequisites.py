@@ -78,10 +78,10 @@ def product_transpose(a_t, b, c_t):
 
 def _product_transpose_oracle(a_t, b, c_t):
     *batch, m, n = a_t.shape
-    k, p = c_t.shape[-1], c_t.shape[-2]
-    out = np.empty((*batch, p, n))
+    k, d = c_t.shape[-1], c_t.shape[-2]
+    out = np.empty((*batch, d, n))
     for where in np.ndindex(*batch):
-        for row in range(p):
+        for row in range(d):
             for column in range(n):
                 out[(*where, row, column)] = math.fsum(
                     a_t[(*where, i, column)] * b[(*where, i, j)] * c_t[(*where, row, j)]
@@ -110,8 +110,8 @@ def _product_transpose_family(bugs):
     return product_transpose
 
 
-def _three_factors(rng, n, m, k, p, batch=()):
-    return rng.normal(size=(*batch, m, n)), rng.normal(size=(*batch, m, k)), rng.normal(size=(*batch, p, k))
+def _three_factors(rng, n, m, k, d, batch=()):
+    return rng.normal(size=(*batch, m, n)), rng.normal(size=(*batch, m, k)), rng.normal(size=(*batch, d, k))
 
 
 PRODUCT_TRANSPOSE = Exercise(
@@ -161,7 +161,7 @@ PRODUCT_TRANSPOSE = Exercise(
         ),
     ),
     hints=(
-        "Write down the shapes. A is (n, m), B is (m, k), C is (k, p): which shape has the transpose of A B C?",
+        "Write down the shapes. A is (n, m), B is (m, k), C is (k, d): which shape has the transpose of A B C?",
         "Transposing a product reverses the order of its factors and transposes each of them.",
         "From left to right: C transposed, B transposed, A transposed. Two of the three are handed to you "
         "ready-made; for "
@@ -173,7 +173,7 @@ PRODUCT_TRANSPOSE = Exercise(
     insight="Reversing and transposing is all there is to the transposes in a backward pass.",
     accepts={
         "transpose at the end": lambda a_t, b, c_t: (a_t.mT @ b @ c_t.mT).mT,
-        "einsum": lambda a_t, b, c_t: np.einsum("...mn,...mk,...pk->...pn", a_t, b, c_t),
+        "einsum": lambda a_t, b, c_t: np.einsum("...mn,...mk,...dk->...dn", a_t, b, c_t),
     },
 )  # fmt: skip
 
@@ -227,6 +227,10 @@ DELTA_SUM = value_exercise(
             "You took the sum of g out of the sum, but g carries the summation index: add the products.", 3,
         ): lambda: 1776,
         Mistake(
+            "misread", "the last entry read as 9",
+            "You took the last entry of A for a 9; it is 10, which breaks the pattern on purpose.", 1,
+        ): lambda: 951,
+        Mistake(
             "anti_diagonal", "the other diagonal",
             "You added the diagonal from top right to bottom left; i = j is the one from top left.", 1,
         ): lambda: 357,
@@ -258,13 +262,13 @@ def linear_backward(d_out, x, weight):
 def _linear_backward_oracle(d_out, x, weight):
     """The loss is L = sum of d_out * (x @ weight); each entry's derivative, summed term by term."""
     n, m = x.shape
-    p = weight.shape[1]
-    d_x, d_weight = np.empty((n, m)), np.empty((m, p))
+    d = weight.shape[1]
+    d_x, d_weight = np.empty((n, m)), np.empty((m, d))
     for i in range(n):
         for j in range(m):
-            d_x[i, j] = math.fsum(d_out[i, k] * weight[j, k] for k in range(p))
+            d_x[i, j] = math.fsum(d_out[i, k] * weight[j, k] for k in range(d))
     for j in range(m):
-        for k in range(p):
+        for k in range(d):
             d_weight[j, k] = math.fsum(d_out[i, k] * x[i, j] for i in range(n))
     return d_x, d_weight
 
@@ -273,6 +277,8 @@ def _linear_backward_family(bugs):
     def linear_backward(d_out, x, weight):
         if "no_upstream" in bugs:
             d_out = np.ones_like(d_out)
+        elif "forward_output" in bugs:
+            d_out = x @ weight
         d_x = d_out @ weight.T
         if "dx_not_transposed" in bugs:
             d_x = d_out @ weight
@@ -306,8 +312,8 @@ def _linear_backward_row_by_row(d_out, x, weight):
     return d_x, d_weight
 
 
-def _linear_sizes(rng, n, m, p):
-    return rng.normal(size=(n, p)), rng.normal(size=(n, m)), rng.normal(size=(m, p))
+def _linear_sizes(rng, n, m, d):
+    return rng.normal(size=(n, d)), rng.normal(size=(n, m)), rng.normal(size=(m, d))
 
 
 LINEAR_BACKWARD = Exercise(
@@ -365,6 +371,10 @@ LINEAR_BACKWARD = Exercise(
             "You differentiated the sum of out: d_out is not used. The chain rule multiplies by it.", 1,
         ),
         Mistake(
+            "forward_output", "out = x @ weight in place of d_out",
+            "You sent the output of the forward pass backwards; what goes back is the upstream gradient, d_out.", 1,
+        ),
+        Mistake(
             "elementwise", "d_out * weight, d_out * x",
             "You multiplied entry by entry, the rule for numbers; every entry of x reaches a whole row of out.", 2,
         ),
@@ -386,7 +396,7 @@ LINEAR_BACKWARD = Exercise(
     insight="The backward pass of one product is two products: twice the work of the forward pass.",
     accepts={
         "einsum": lambda d_out, x, weight: (
-            np.einsum("nk,mk->nm", d_out, weight), np.einsum("nm,nk->mk", x, d_out),
+            np.einsum("nd,md->nm", d_out, weight), np.einsum("nm,nd->md", x, d_out),
         ),
         "row by row": _linear_backward_row_by_row,
     },

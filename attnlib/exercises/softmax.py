@@ -32,7 +32,7 @@ def _softmax_family(bugs):
             x -= x.max(axis=-1, keepdims=True)
         scores = x.astype(float)
         axis = 0 if "axis_0" in bugs else -1
-        shift = scores.max(axis=axis, keepdims=True)
+        shift = scores.max(axis=0 if "max_axis_0" in bugs else axis, keepdims=True)
         if "no_max" in bugs or "only_exp" in bugs:
             shift = 0.0
         elif "max_global" in bugs:
@@ -41,7 +41,10 @@ def _softmax_family(bugs):
             shift = scores.mean(axis=axis, keepdims=True)
         elif "shift_min" in bugs:
             shift = scores.min(axis=axis, keepdims=True)
-        exponentials = scores if "no_exp" in bugs else np.exp(scores - shift)
+        elif "max_no_keepdims" in bugs:
+            shift = scores.max(axis=axis)
+        shifted = shift - scores if "shift_reversed" in bugs else scores - shift
+        exponentials = scores if "no_exp" in bugs else np.exp(shifted)
         total = exponentials.sum(axis=axis, keepdims=True)
         if "only_exp" in bugs:
             total = 1.0
@@ -94,7 +97,7 @@ def _outlier(rng):
 
 SOFTMAX = Exercise(
     id="softmax",
-    title="A softmax that no score can break",
+    title="A softmax that no finite score can break",
     chapter="softmax",
     level="easy",
     minutes=10,
@@ -166,6 +169,19 @@ SOFTMAX = Exercise(
             "0.", 2,
         ),
         Mistake(
+            "shift_reversed", "exp(x.max(-1) - x)",
+            "The largest score got the smallest weight: the shift is the wrong way round.", 3,
+        ),
+        Mistake(
+            "max_axis_0", "subtract x.max(axis=0), the sum along the last axis",
+            "You subtract the maximum of each column, which changes the weights within a row; shift a row by its own "
+            "maximum.", 3,
+        ),
+        Mistake(
+            "max_no_keepdims", "x.max(-1) without keepdims",
+            "The maximum of each row lost its axis: with `keepdims=True` it stays beside its own row.", 3,
+        ),
+        Mistake(
             "sum_no_keepdims", "e / e.sum(-1) without keepdims",
             "Without `keepdims=True` the row sums are broadcast along columns; on square inputs this silently "
             "divides by "
@@ -229,6 +245,8 @@ def _softmax_backward_family(bugs):
             total = 0.0
         elif "rowsum_dy" in bugs:
             total = d_weights.sum(axis=-1, keepdims=True)
+        elif "mean_dy" in bugs:
+            total = d_weights.mean(axis=-1, keepdims=True)
         elif "mean" in bugs:
             total = product.mean(axis=-1, keepdims=True)
         elif "axis_rows" in bugs:
@@ -239,6 +257,8 @@ def _softmax_backward_family(bugs):
             total = product.sum(axis=-1)
         bracket = d_weights + total if "plus" in bugs else d_weights - total
         out = bracket if "no_outer_y" in bugs else weights * bracket
+        if "no_bracket" in bugs:
+            out = product - total
         if "sigmoid" in bugs:
             out = weights * (1 - weights) * d_weights
         elif "ce_shortcut" in bugs:
@@ -311,6 +331,15 @@ SOFTMAX_BACKWARD = Exercise(
             "mean", "weights * (d_weights - mean(d_weights * weights))",
             "You subtract the mean of d_weights * weights; it must be their sum: the weights already do the "
             "averaging.", 2,
+        ),
+        Mistake(
+            "mean_dy", "weights * (d_weights - mean(d_weights))",
+            "You subtract the plain mean of d_weights; every entry has to count by its weight: it is the weighted "
+            "mean.", 2,
+        ),
+        Mistake(
+            "no_bracket", "weights * d_weights - sum(d_weights * weights)",
+            "The weighted mean is subtracted after the product; the weights have to multiply the whole difference.", 3,
         ),
         Mistake(
             "axis_rows", "sum(d_weights * weights, axis=-2)",

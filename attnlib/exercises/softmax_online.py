@@ -12,7 +12,7 @@ def online_softmax(x, block):
     for start in range(0, len(x), block):
         scores = x[start : start + block]
         new_maximum = max(maximum, scores.max())
-        if new_maximum > -np.inf:  # else every score so far is masked
+        if new_maximum > -np.inf:  # else every score so far is -inf
             rescale = np.exp(maximum - new_maximum)
             total = rescale * total + np.exp(scores - new_maximum).sum()
             maximum = new_maximum
@@ -41,7 +41,9 @@ def _family(bugs):
             if "no_rescale" in bugs:
                 rescale = 1.0
             elif "alpha_inv" in bugs:
-                rescale = np.exp(new_maximum - maximum)
+                rescale = np.exp(new_maximum - maximum) if total else 1.0
+            elif "nan_first" in bugs and maximum == -np.inf:
+                rescale = np.nan  # what exp(inf) * 0 makes of the sum
             elif "alpha_block" in bugs:
                 rescale = np.exp(maximum - top)
             block_total = np.exp(part - (top if "sum_local" in bugs else new_maximum)).sum()
@@ -91,7 +93,7 @@ def _far_below_zero(rng):
     return x, 3
 
 
-def _first_block_masked(rng):
+def _first_block_minus_inf(rng):
     x = rng.uniform(0.5, 2.0, size=6)
     x[:3] = -np.inf
     return x, 3
@@ -122,56 +124,62 @@ ONLINE_SOFTMAX = Exercise(
             why="A maximum that starts at 0 makes every exponential vanish.",
         ),
         Probe(
-            "first block masked", _first_block_masked, "edge",
+            "first block all -inf", _first_block_minus_inf, "edge",
             why="-inf - (-inf) = NaN, and one NaN spoils all that follows.",
         ),
         Probe(
             "large scores", lambda rng: (1000 - np.sort(rng.uniform(-3, 1, size=6)), 3), "edge",
             why="An answer that exponentiates the scores themselves overflows here.",
         ),
-        Probe("everything masked", lambda rng: (np.full(6, -np.inf), 3), "edge"),
+        Probe("every score -inf", lambda rng: (np.full(6, -np.inf), 3), "edge"),
     ),
     mistakes=(
         Mistake(
-            "no_rescale", "l + sum(exp(b - m_new))",
-            "The old sum was not rescaled: it was measured against the old maximum, so multiply it with "
-            "exp(m_old - m_new).", 2,
+            "no_rescale", "total + sum(exp(scores - new_maximum))",
+            "The old sum was not rescaled: it was measured against the old maximum, so multiply it by "
+            "exp(old maximum - new maximum).", 2,
         ),
         Mistake(
-            "alpha_inv", "l * exp(m_new - m_old) + ...",
-            "The rescale factor is upside down: exp(m_old - m_new) is at most 1, yours is at least 1.", 3,
+            "alpha_inv", "total * exp(new_maximum - maximum) + ...",
+            "The rescale factor is upside down: exp(old maximum - new maximum) is at most 1, yours is at least 1.", 3,
         ),
         Mistake(
-            "alpha_block", "l * exp(m_old - m_block) + ...",
+            "nan_first", "total * exp(new_maximum - maximum) + ..., from the first block on",
+            "NaN from the first block on: the maximum so far is -inf there, and the factor for the old sum must be "
+            "exp(-inf) = 0. Is its difference the right way round?", 3,
+        ),
+        Mistake(
+            "alpha_block", "total * exp(maximum - scores.max()) + ...",
             "The factor uses the block's maximum; use the new running maximum, which can be the old one.", 3,
         ),
         Mistake(
-            "sum_local", "sum(exp(b - m_block))",
+            "sum_local", "sum(exp(scores - scores.max()))",
             "The block's sum is measured against its own maximum; use the new running maximum for both parts.", 3,
         ),
         Mistake(
-            "block_max", "m = max of the current block",
-            "The running maximum went down: it is max(m_old, m_block), not the block's own.", 1,
+            "block_max", "maximum = the largest score of the current block",
+            "The running maximum went down: it is the larger of the old one and the block's, not the block's own.", 1,
         ),
         Mistake(
-            "m_init_0", "m starts at 0",
-            "m starts at 0, which is wrong when all scores are negative: start with -inf.", 1,
+            "m_init_0", "maximum starts at 0",
+            "The maximum starts at 0, which is wrong when all scores are negative: start with -inf.", 1,
         ),
         Mistake(
-            "l_init_1", "l starts at 1",
-            "The sum starts at 1, which shows when every score is masked: the sum over nothing is 0.", 1,
+            "l_init_1", "total starts at 1",
+            "The total starts at 1, which shows when every score is -inf: the sum over nothing is 0.", 1,
         ),
         Mistake(
-            "overwrite", "l = sum_new",
-            "The sum of earlier blocks is lost: l is overwritten instead of updated.", 2,
+            "overwrite", "total = the block's sum",
+            "The sum of earlier blocks is lost: the total is overwritten instead of updated.", 2,
         ),
         Mistake(
-            "drop_tail", "N // block blocks",
-            "The last, shorter block was skipped: use ceil(N / block) blocks.", 1,
+            "drop_tail", "len(x) // block blocks",
+            "The last, shorter block was skipped: there are len(x) / block blocks, rounded up.", 1,
         ),
         Mistake(
             "nan_block", "-inf - (-inf)",
-            "A fully masked block gives -inf - (-inf) = NaN; skip it or replace the maximum by 0 there.", 3,
+            "While every score so far is -inf, so is the new maximum, and -inf - (-inf) is NaN; skip such a block or shift "
+            "by 0 there.", 3,
         ),
     ),
     hints=(
@@ -186,7 +194,7 @@ ONLINE_SOFTMAX = Exercise(
     ),
     why="`total` always equals the sum of exp(score - maximum) over the scores seen so far, and one factor restores "
     "this "
-    "when the maximum moves. The guard is for rows in which everything is masked so far: -inf - (-inf) would be NaN.",
+    "when the maximum moves. The guard is for rows in which every score so far is -inf: -inf - (-inf) would be NaN.",
     insight="Only two numbers are carried along, however long the row is; Flash attention is built on them.",
     accepts={"one score at a time": _one_score_at_a_time, "whole row": _whole_row, "safe shift": _safe_shift},
     outputs=("maximum", "total"),

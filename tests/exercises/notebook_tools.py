@@ -53,7 +53,7 @@ check("softmax", softmax)"""
         nbformat.v4.new_markdown_cell("# A tiny chapter\n\n## Weights"),
         nbformat.v4.new_code_cell(first),
         nbformat.v4.new_markdown_cell(
-            "(ex-softmax)=\n### Exercise 1.1: A softmax that no score can break\n\n*Easy · 10 minutes*\n\nWrite it."
+            "(ex-softmax)=\n### Exercise 1.1: A softmax that no finite score can break\n\n*Easy · 10 minutes*\n\nWrite it."
         ),
         nbformat.v4.new_code_cell(softmax, metadata={"tags": ["exercise-softmax"]}),
         nbformat.v4.new_code_cell(

@@ -1,0 +1,369 @@
+"""Exercises of the chapter on Flash attention: the forward pass, and a tiled attention with a bug to spot."""
+
+import math
+
+import numpy as np
+
+from attnlib.exercises._model import Exercise, Mistake, Probe, value_exercise
+from attnlib.exercises._watch import most_rows_at_once, peak_bytes
+
+# flash_forward
+
+
+def flash_forward(query, key, value, block, causal):
+    (q, d), k = query.shape, len(key)
+    accumulated = np.zeros((q, value.shape[-1]))
+    maximum, total = np.full((q, 1), -np.inf), np.zeros((q, 1))
+    for start in range(0, k, block):
+        columns = slice(start, start + block)
+        scores = query @ key[columns].T / np.sqrt(d)
+        if causal:
+            positions = np.arange(start, start + scores.shape[-1])
+            last_visible = np.arange(q)[:, np.newaxis] + k - q
+            scores = np.where(positions > last_visible, -np.inf, scores)
+        new_maximum = np.maximum(maximum, scores.max(axis=-1, keepdims=True))
+        finite = np.where(np.isneginf(new_maximum), 0.0, new_maximum)  # nothing visible so far
+        rescale = np.exp(maximum - finite)
+        exponentials = np.exp(scores - finite)
+        total = rescale * total + exponentials.sum(axis=-1, keepdims=True)
+        accumulated = rescale * accumulated + exponentials @ value[columns]
+        maximum = new_maximum
+    total = np.where(total == 0, 1.0, total)
+    logsumexp = maximum + np.log(total)
+    return accumulated / total, logsumexp[:, 0]
+
+
+def _forward_oracle(query, key, value, block, causal):
+    q, k = len(query), len(key)
+    out, logsumexp = np.zeros((q, value.shape[-1])), np.full(q, -math.inf)
+    for i in range(q):
+        visible = [j for j in range(k) if not causal or j <= i + k - q]
+        pairs = [zip(query[i].tolist(), key[j].tolist(), strict=True) for j in visible]
+        scores = [sum(a * b for a, b in pair) / math.sqrt(query.shape[-1]) for pair in pairs]
+        if not visible:
+            continue
+        powers = [math.exp(score - max(scores)) for score in scores]
+        logsumexp[i] = max(scores) + math.log(math.fsum(powers))
+        for feature in range(value.shape[-1]):
+            mixed = math.fsum(power * value[j, feature] for power, j in zip(powers, visible, strict=True))
+            out[i, feature] = mixed / math.fsum(powers)
+    return out, logsumexp
+
+
+def _forward_family(bugs):
+    def hidden_scores(scores, start, q, k):
+        columns = np.arange(scores.shape[-1]) + (0 if "local_cols" in bugs else start)
+        last = np.arange(q)[:, None] + (0 if "no_offset" in bugs else k - q)
+        return np.where(columns > last, -np.inf, scores)
+
+    def skip_cut_tiles(scores, start, block, q, k):
+        for top in range(0, q, block):  # the last key of the block against the first query of the tile
+            if start + scores.shape[-1] - 1 > top + k - q:
+                scores[top : top + block] = -np.inf
+        return scores
+
+    def blocks(query, key, value, block, causal):
+        q, k = len(query), len(key)
+        count = k // block if "drop_tail" in bugs else math.ceil(k / block)
+        for start in range(0, count * block, block):
+            keys, values = key[start : start + block], value[start : start + block]
+            if "pad_zero_keys" in bugs:
+                missing = ((0, block - len(keys)), (0, 0))
+                keys, values = np.pad(keys, missing), np.pad(values, missing)
+            scores = query @ keys.T
+            if "no_scale" not in bugs:
+                scores = scores / math.sqrt(query.shape[-1])
+            if causal:
+                scores = hidden_scores(scores, start, q, k)
+                if "skip_diag_block" in bugs:
+                    scores = skip_cut_tiles(scores, start, block, q, k)
+            yield scores, values
+
+    def shifted(new):
+        return new if "nan_rows" in bugs else np.where(np.isneginf(new), 0.0, new)
+
+    def safe(total):
+        return total if "nan_rows" in bugs else np.where(total == 0, 1.0, total)
+
+    def mean_of_blocks(parts):
+        outs = []
+        for scores, values in parts:
+            exponentials = np.exp(scores - shifted(scores.max(axis=1, keepdims=True)))
+            outs.append(exponentials / safe(exponentials.sum(axis=1, keepdims=True)) @ values)
+        return np.mean(outs, axis=0)
+
+    def variant(query, key, value, block, causal):
+        out = np.zeros((len(query), value.shape[1]))
+        maximum = np.full((len(query), 1), 0.0 if "m_init_0" in bugs else -np.inf)
+        total = np.zeros((len(query), 1))
+        parts = list(blocks(query, key, value, block, causal))
+        for scores, values in parts:
+            new = np.maximum(maximum, scores.max(axis=1, keepdims=True))
+            rescale = np.exp(maximum - shifted(new))
+            if "alpha_inv" in bugs:
+                rescale = np.where(rescale == 0, 0.0, 1 / rescale)
+            exponentials = np.exp(scores - shifted(new))
+            block_total = exponentials.sum(axis=1, keepdims=True)
+            if "p_normalised" in bugs:
+                exponentials = exponentials / safe(block_total)
+            total = (1.0 if "l_no_rescale" in bugs else rescale) * total + block_total
+            out = (1.0 if "o_no_rescale" in bugs else rescale) * out + exponentials @ values
+            maximum = new
+        total = safe(total)
+        logsumexp = np.log(total) if "lse_log_l" in bugs else maximum + np.log(total)
+        if "norm_each_block" in bugs:
+            out = mean_of_blocks(parts)
+        elif "no_final_div" not in bugs:
+            out = out / total
+        return out, logsumexp[:, 0]
+
+    return variant
+
+
+def _method(answer):
+    rng = np.random.default_rng(0)
+    q, k, block = 256, 1024, 8
+    arguments = [rng.standard_normal(shape) for shape in ((q, 2), (k, 2), (k, 2))]
+    if peak_bytes(answer, (*arguments, block, True)) > q * k:  # not even one byte for each pair
+        return (
+            "the values are right, but q·k numbers are held at once, as in plain attention: use up one block of "
+            "scores before the next is made."
+        )
+    names = ("query", "key", "value", "block", "causal")
+    arguments = (*(rng.standard_normal(shape) for shape in ((5, 4), (24, 4), (24, 3))), 3, False)
+    rows = most_rows_at_once(answer, dict(zip(names, arguments, strict=True)), ("key", "value"))
+    if rows > 3:
+        return (
+            f"the values are right, but it looks at {rows} keys at once where a block has 3: "
+            "walk through the keys one block at a time."
+        )
+    return ""
+
+
+def _case(q, k, block, causal=False, *, d=4, v=3, change=None):
+    def make(rng):
+        query, key, value = (rng.standard_normal(shape) for shape in ((q, d), (k, d), (k, v)))
+        if change is not None:
+            query, key = change(query, key)
+        return query, key, value, block, causal
+
+    return make
+
+
+def _growing(query, key):
+    """The scores of every query rise from key to key."""
+    return np.abs(query), np.arange(1, len(key) + 1)[:, None] * 0.5 * np.ones_like(key)
+
+
+def _far_below_zero(query, key):
+    query, key = np.abs(query) + 30, np.abs(key)
+    return query, -key - 30
+
+
+def _rows_apart(query, key):
+    return query * np.geomspace(0.1, 200, len(query))[:, None], key
+
+
+def _queries_in_tiles_too(query, key, value, block, causal):
+    out, logsumexp = np.zeros((len(query), value.shape[1])), np.full(len(query), -np.inf)
+    offset = len(key) - len(query)
+    for top in range(0, len(query), block):
+        rows = slice(top, min(top + block, len(query)))
+        state = np.zeros((rows.stop - top, value.shape[1])), np.full(rows.stop - top, -np.inf), np.zeros(rows.stop - top)
+        for start in range(0, len(key), block):
+            if causal and start > rows.stop - 1 + offset:
+                break  # every key from here on is hidden from all of these queries
+            scores = query[rows] @ key[start : start + block].T / math.sqrt(query.shape[1])
+            if causal:
+                i, j = np.indices(scores.shape)
+                scores[start + j > top + i + offset] = -np.inf
+            acc, old, total = state
+            new = np.maximum(old, scores.max(axis=1))
+            shift = np.where(new == -np.inf, 0, new)
+            p, alpha = np.exp(scores - shift[:, None]), np.exp(old - shift)
+            state = acc * alpha[:, None] + p @ value[start : start + block], new, total * alpha + p.sum(axis=1)
+        acc, maximum, total = state
+        out[rows] = acc / np.maximum(total, 1e-300)[:, None]
+        logsumexp[rows] = maximum + np.log(np.where(total > 0, total, 1))
+    return out, logsumexp
+
+
+def _normalised_at_every_step(query, key, value, block, causal):
+    out, logsumexp = np.zeros((len(query), value.shape[1])), np.full(len(query), -np.inf)
+    last = np.arange(len(query)) + len(key) - len(query) if causal else np.full(len(query), len(key))
+    for start in range(0, len(key), block):
+        keys, values = key[start : start + block], value[start : start + block]
+        scores = np.einsum("qd,kd->qk", query, keys) * query.shape[1] ** -0.5
+        scores[np.arange(start, start + len(keys)) > last[:, None]] = -np.inf
+        both = np.logaddexp(logsumexp, np.logaddexp.reduce(scores, axis=1))
+        shift = np.where(np.isneginf(both), 0, both)
+        weights = np.exp(scores - shift[:, None])
+        out, logsumexp = out * np.exp(logsumexp - shift)[:, None] + weights @ values, both
+    return out, logsumexp
+
+
+_FORWARD = Exercise(
+    "flash_forward",
+    title="One pass over the keys",
+    chapter="flash",
+    level="hard",
+    minutes=30,
+    oracle=_forward_oracle,
+    solution=flash_forward,
+    family=_forward_family,
+    probes=(
+        Probe("all sizes differ, the last block shorter", _case(5, 7, 3)),
+        Probe("causal, square", _case(6, 6, 2, True), why="Blocks above, on and below the diagonal."),
+        Probe(
+            "causal, two queries at the end of seven keys", _case(2, 7, 3, True),
+            why="As when text is generated: the queries are the last positions.",
+        ),
+        Probe(
+            "growing scores", _case(5, 8, 2, change=_growing),
+            why="Every block raises the maximum, so everything is rescaled each time.",
+        ),
+        Probe(
+            "scores far below zero", _case(4, 6, 3, change=_far_below_zero), "edge",
+            why="A maximum that starts at 0 makes every exponential vanish.",
+        ),
+        Probe("one block", _case(3, 5, 5), why="There is nothing to rescale."),
+        Probe("causal, block does not divide k", _case(7, 7, 3, True), why="A cut block that is shorter, too."),
+        Probe("rows far apart", _case(5, 7, 3, change=_rows_apart), why="Each row has its own maximum."),
+        Probe("causal, more queries than keys", _case(5, 3, 2, True), "edge"),
+    ),
+    mistakes=(
+        Mistake(
+            "o_no_rescale", "O + P V without rescaling O",
+            "The sum is rescaled but the output is not: both were measured against the old maximum.", 2,
+        ),
+        Mistake(
+            "l_no_rescale", "l + sum without rescaling l",
+            "The output is rescaled but the sum is not, so rows are divided by the wrong sum.", 2,
+        ),
+        Mistake(
+            "alpha_inv", "exp(m_new - m_old)",
+            "The rescale factor is upside down; it should never exceed 1.", 3,
+        ),
+        Mistake(
+            "no_final_div", "no division by l",
+            "The output is still a sum, not a mean: divide by the total once, after the last block.", 1,
+        ),
+        Mistake(
+            "p_normalised", "P divided by its block sum AND by l at the end",
+            "Each block was normalised by its own sum and the output again by the total; normalise once, at the end.",
+            2,
+        ),
+        Mistake(
+            "norm_each_block", "mean of block-wise softmax outputs",
+            "You averaged independent softmaxes of the blocks; they must share one maximum and one sum.", 2,
+        ),
+        Mistake(
+            "drop_tail", "k // block blocks",
+            "The last, shorter block of keys was skipped: round the number of blocks up.", 1,
+        ),
+        Mistake(
+            "pad_zero_keys", "last block padded with zero keys",
+            "The zero keys that fill up the last block have score 0, not -inf, so they take weight: mask them.", 1,
+        ),
+        Mistake(
+            "local_cols", "column index inside the block",
+            "The causal mask uses the column number inside the block; add the block's start.", 1,
+        ),
+        Mistake(
+            "no_offset", "row offset k - q missing",
+            "With more keys than queries the last query sees all keys: add k - q to the row index.", 1,
+        ),
+        Mistake(
+            "skip_diag_block", "diagonal block skipped",
+            "Blocks on the diagonal are partly visible: they need a mask entry by entry, not a skip.", 1,
+        ),
+        Mistake(
+            "nan_rows", "exp(-inf - (-inf))",
+            "NaN from -inf - (-inf): a row whose keys are all masked so far needs a guard.", 3,
+        ),
+        Mistake(
+            "lse_log_l", "LSE = log(l)",
+            "out is right, but the logsumexp misses the maximum: the total was measured against it.", 3,
+        ),
+        Mistake(
+            "m_init_0", "m starts at 0",
+            "With all scores far below 0 everything vanishes: the maximum of nothing is -inf, not 0.", 1,
+        ),
+        Mistake(
+            "no_scale", "S = Q K^T",
+            "The scores are not scaled: divide the dot products by the root of d before the softmax.", 1,
+        ),
+    ),
+    hints=(
+        "Three things run along for every query: the maximum (of no scores at first), the total and the accumulated "
+        "values. For the mask, number keys over all blocks; query i is position i + k - q.",
+        "Total and accumulated values are sums of exponentials against the maximum so far. When the maximum of a row "
+        "rises, both are too large by the same factor. Divide once, at the end.",
+        "The factor is exp(old maximum - new maximum), at most 1. Where the new maximum is still -inf, subtract 0 "
+        "instead of it. In the end logsumexp is maximum plus the logarithm of the total, with log 1 for nothing.",
+    ),
+    why="After each block the two sums are what they would be if the keys seen so far were all there are, so the tail "
+    "and masked blocks need no special case. The guard is for rows in which nothing is visible so far.",
+    insight="Per query you carried v + 2 numbers, whatever the number of keys; the score matrix never existed.",
+    accepts={"queries in tiles, too": _queries_in_tiles_too, "normalised at every step": _normalised_at_every_step},
+    outputs=("out", "logsumexp"),
+    method=_method,
+)  # fmt: skip
+
+
+# spot_flash: the reader sees how wrong `suspect` is for each block size
+
+suspect = _forward_family(frozenset({"pad_zero_keys"}))
+
+
+def _spot_flash():
+    # Right if the blocks fit, and otherwise a part of the weight lies on nothing.
+    return "zero keys"
+
+
+def _what_the_suspect_does():
+    """Find out by running: where is it wrong, and do its weights sum to one there?"""
+    rng = np.random.default_rng(0)
+    query, key = rng.standard_normal((3, 4)), rng.standard_normal((6, 4))
+    sums = [suspect(query, key, np.ones((6, 1)), block, False)[0] for block in (3, 4)]
+    fits, does_not = (np.allclose(total, 1) for total in sums)
+    return "zero keys" if fits and not does_not else "something else"
+
+
+_SPOT = value_exercise(
+    "spot_flash",
+    title="Spot the bug",
+    chapter="flash",
+    level="medium",
+    minutes=5,
+    answer=_spot_flash,
+    oracle=_what_the_suspect_does,
+    wrong={
+        Mistake(
+            "no_rescale", "output not rescaled",
+            "Then blocks of 1, 2 and 3 would be wrong as well: with several blocks the maximum moves.", 1,
+        ): lambda: "no rescale",
+        Mistake(
+            "drop_tail", "tail dropped",
+            "Nearly: it is the tail. But the rest would still be a softmax, and values of one would give one.", 2,
+        ): lambda: "drop tail",
+        Mistake(
+            "no_division", "no division",
+            "Without the division even a block of 6, which fits, would be wrong.", 1,
+        ): lambda: "no division",
+        Mistake(
+            "average", "mean of block softmaxes",
+            "A mean of softmaxes has weights that sum to one, and it is wrong for 1, 2 and 3 as well.", 2,
+        ): lambda: "average",
+    },
+    hints=(
+        "For which block sizes is it right? What do they have in common, given 6 keys?",
+        "Values of one should give one: the weights sum to one. Where the sum is too small, who has the rest?",
+        "Something in the last block takes weight and hands over nothing.",
+    ),
+    why="The sizes that fail do not divide the number of keys, so the tail is at fault. The weights of the real keys "
+    "sum to less than one, so somebody else has the rest: keys of zeros, with the score 0 and values of zeros.",
+    insight="Test with block sizes 1, 2, 3, exact and too large: a size that divides k hides every mistake in the tail.",
+)
+
+EXERCISES = (_FORWARD, _SPOT)

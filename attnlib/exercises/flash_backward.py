@@ -1,0 +1,378 @@
+"""Exercises of the chapter on Flash attention: the backward pass in tiles, and merging two partial results."""
+
+import math
+
+import numpy as np
+
+from attnlib.exercises._model import Exercise, Mistake, Probe
+from attnlib.exercises._watch import most_rows_at_once, peak_bytes
+
+# flash_backward
+
+
+def flash_backward(d_out, query, key, value, out, logsumexp, block_q, block_k, causal):
+    scale, offset = 1 / np.sqrt(query.shape[-1]), len(key) - len(query)
+    row_mean = (d_out * out).sum(axis=-1, keepdims=True)
+    d_query, d_key, d_value = np.zeros(query.shape), np.zeros(key.shape), np.zeros(value.shape)
+    for top in range(0, len(query), block_q):
+        rows = slice(top, top + block_q)
+        for start in range(0, len(key), block_k):
+            columns = slice(start, start + block_k)
+            # forward: weights = softmax(scores) = exp(scores - logsumexp)
+            scores = scale * (query[rows] @ key[columns].T)
+            weights = np.exp(scores - logsumexp[rows, np.newaxis])
+            if causal:
+                i, j = np.indices(weights.shape)
+                weights = np.where(start + j > top + i + offset, 0.0, weights)
+            # forward: out = weights @ value
+            d_value[columns] += weights.T @ d_out[rows]
+            d_weights = d_out[rows] @ value[columns].T
+            # forward: weights = softmax(scores)
+            d_scores = weights * (d_weights - row_mean[rows])
+            # forward: scores = scale * query @ key.T
+            d_query[rows] += scale * (d_scores @ key[columns])
+            d_key[columns] += scale * (d_scores.T @ query[rows])
+    return d_query, d_key, d_value
+
+
+def _backward_oracle(d_out, query, key, value, out, logsumexp, block_q, block_k, causal):
+    """One pair of query and key at a time; the row's mean from the weights, not from `out`."""
+    scale = 1 / math.sqrt(query.shape[1])
+    d_query, d_key, d_value = np.zeros(query.shape), np.zeros(key.shape), np.zeros(value.shape)
+    for i in range(len(query)):
+        visible = [j for j in range(len(key)) if not causal or j <= i + len(key) - len(query)]
+        scores = {j: scale * math.fsum((query[i] * key[j]).tolist()) for j in visible}
+        top = max(scores.values())
+        bottom = math.fsum(math.exp(score - top) for score in scores.values())
+        weights = {j: math.exp(score - top) / bottom for j, score in scores.items()}
+        d_weights = {j: math.fsum((d_out[i] * value[j]).tolist()) for j in visible}
+        mean = math.fsum(weights[j] * d_weights[j] for j in visible)
+        for j in visible:
+            d_value[j] += weights[j] * d_out[i]
+            d_score = weights[j] * (d_weights[j] - mean)
+            d_query[i] += scale * d_score * key[j]
+            d_key[j] += scale * d_score * query[i]
+    return d_query, d_key, d_value
+
+
+def _backward_family(bugs):
+    def hidden(shape, top, start, offset):
+        if "mask_local" in bugs:
+            top = start = 0
+        i, j = np.indices(shape)
+        return start + j > top + i + (0 if "no_offset" in bugs else offset)
+
+    def recomputed(scores, logsumexp):
+        if "p_no_lse" in bugs:
+            return np.exp(scores)
+        if "p_block_softmax" in bugs:
+            top = scores.max(axis=1, keepdims=True)
+            exponentials = np.exp(scores - np.where(np.isneginf(top), 0, top))
+            total = exponentials.sum(axis=1, keepdims=True)
+            return exponentials / np.where(total == 0, 1, total)
+        return np.exp(scores - logsumexp[:, None])
+
+    def mean_of(weights, d_weights, row_mean):
+        if "no_D" in bugs:
+            return 0.0
+        return (weights * d_weights).sum(axis=1, keepdims=True) if "D_block" in bugs else row_mean
+
+    def variant(d_out, query, key, value, out, logsumexp, block_q, block_k, causal):
+        scale, gradient_scale = [1 / math.sqrt(query.shape[1])] * 2
+        if "no_scale" in bugs:
+            gradient_scale = 1.0
+        row_mean = ((out if "D_oo" in bugs else d_out) * out).sum(axis=1, keepdims=True)
+        d_query, d_key, d_value = (np.zeros(array.shape) for array in (query, key, value))
+        for top in range(0, len(query), block_q):
+            for start in range(0, len(key), block_k):
+                rows, columns = slice(top, top + block_q), slice(start, start + block_k)
+                scores = scale * query[rows] @ key[columns].T
+                if causal and "no_mask" not in bugs:
+                    scores[hidden(scores.shape, top, start, len(key) - len(query))] = -np.inf
+                weights = recomputed(scores, logsumexp[rows])
+                d_weights = d_out[rows] @ value[columns].T
+                d_scores = weights * (d_weights - mean_of(weights, d_weights, row_mean[rows]))
+                part_q = gradient_scale * d_scores @ key[columns]
+                part_k = gradient_scale * d_scores.T @ query[rows]
+                part_v = weights.T @ d_out[rows]
+                d_query[rows] = part_q if "dq_overwrite" in bugs else d_query[rows] + part_q
+                overwrite = "dk_overwrite" in bugs
+                d_key[columns] = part_k if overwrite else d_key[columns] + part_k
+                d_value[columns] = part_v if overwrite else d_value[columns] + part_v
+        return d_query, d_key, d_value
+
+    return variant
+
+
+def _backward_method(answer):
+    names = ("d_out", "query", "key", "value", "out", "logsumexp", "block_q", "block_k", "causal")
+    n = 384
+    arguments = _backward_case(n, n, 16, 16, True, d=2, v=2)(np.random.default_rng(0))
+    if peak_bytes(answer, arguments) > n * n:  # not even one byte for each pair
+        return (
+            "the gradients are right, but q·k numbers are held at once: recompute the weights of one tile, use them up, "
+            "and forget them."
+        )
+    arguments = _backward_case(6, 24, 2, 3, False)(np.random.default_rng(0))
+    rows = most_rows_at_once(answer, dict(zip(names, arguments, strict=True)), ("key", "value"))
+    if rows > 3:
+        return (
+            f"the gradients are right, but it looks at {rows} keys at once where a tile has 3: "
+            "walk through the keys in tiles of block_k."
+        )
+    return ""
+
+
+def _backward_case(q, k, block_q, block_k, causal=False, *, d=5, v=4):
+    def make(rng):
+        query, key = rng.standard_normal((q, d)), rng.standard_normal((k, d))
+        value, d_out = rng.standard_normal((k, v)), rng.standard_normal((q, v))
+        scores = query @ key.T / math.sqrt(d)
+        if causal:
+            scores = np.where(np.arange(k) > np.arange(q)[:, None] + k - q, -np.inf, scores)
+        logsumexp = np.logaddexp.reduce(scores, axis=1)
+        out = np.exp(scores - logsumexp[:, None]) @ value
+        return d_out, query, key, value, out, logsumexp, block_q, block_k, causal
+
+    return make
+
+
+def _keys_outside(d_out, query, key, value, out, logsumexp, block_q, block_k, causal):
+    scaled = query * query.shape[1] ** -0.5
+    row_mean = np.einsum("qv,qv->q", d_out, out)
+    d_query, parts = np.zeros(query.shape), []
+    last = np.arange(len(query)) + len(key) - len(query) if causal else np.full(len(query), len(key))
+    for start in range(0, len(key), block_k):
+        keys, values = key[start : start + block_k], value[start : start + block_k]
+        d_keys, d_values = np.zeros(keys.shape), np.zeros(values.shape)
+        for top in range(0, len(query), block_q):
+            rows = slice(top, top + block_q)
+            weights = np.exp(scaled[rows] @ keys.T - logsumexp[rows][:, None])
+            weights = weights * (np.arange(start, start + len(keys)) <= last[rows][:, None])
+            d_values += weights.T @ d_out[rows]
+            d_scores = weights * (d_out[rows] @ values.T - row_mean[rows][:, None])
+            d_keys += d_scores.T @ scaled[rows]
+            d_query[rows] += d_scores @ keys * query.shape[1] ** -0.5
+        parts.append((d_keys, d_values))
+    return d_query, np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
+
+
+_BACKWARD = Exercise(
+    "flash_backward",
+    title="Compute the weights again",
+    chapter="flash",
+    level="hard",
+    minutes=30,
+    oracle=_backward_oracle,
+    solution=flash_backward,
+    family=_backward_family,
+    probes=(
+        Probe("all sizes differ, ragged tiles", _backward_case(5, 7, 2, 3)),
+        Probe("causal, square", _backward_case(6, 6, 2, 2, True), why="Tiles above, on and below the diagonal."),
+        Probe("one tile", _backward_case(3, 5, 4, 6), why="Nothing to accumulate."),
+        Probe("causal, the queries at the end of the keys", _backward_case(5, 7, 2, 3, True)),
+    ),
+    mistakes=(
+        Mistake(
+            "no_D", "dS = P * dP",
+            "The row term is missing, so d_value is right and the others are not: subtract each row's weighted mean.",
+            2,
+        ),
+        Mistake(
+            "D_block", "D summed inside the block only",
+            "You took the row's mean over one block of keys; it has to cover the whole row, and d_out and out know it.",
+            2,
+        ),
+        Mistake("D_oo", "D = rowsum(O * O)", "The row's mean uses out twice; d_out has to meet out.", 2),
+        Mistake(
+            "p_no_lse", "P = exp(S)",
+            "The weights were recomputed without the saved logsumexp: their rows do not sum to one.", 1,
+        ),
+        Mistake(
+            "p_block_softmax", "P = softmax of the block",
+            "You normalised inside the block; the saved logsumexp is that of the whole row.", 1,
+        ),
+        Mistake(
+            "no_mask", "causal mask not re-applied",
+            "The causal mask must be applied again when the weights are recomputed; future keys receive gradient now.",
+            1,
+        ),
+        Mistake(
+            "mask_local", "mask with indices inside the block",
+            "The mask uses indices inside the tile; add the tile's first row and first column.", 1,
+        ),
+        Mistake(
+            "no_offset", "mask without k - q",
+            "Right for q = k; with more keys than queries, query i stands at position i + k - q.", 1,
+        ),
+        Mistake(
+            "dq_overwrite", "dQ[i] = ... in the loop over key blocks",
+            "d_query holds the last block of keys only: each tile has to add its share.", 3,
+        ),
+        Mistake(
+            "dk_overwrite", "dK[j] = ... in the loop over query blocks",
+            "d_key and d_value hold the last block of queries only: each tile has to add its share.", 3,
+        ),
+        Mistake(
+            "no_scale", "dQ and dK not scaled",
+            "d_query and d_key are sqrt(d) times too large: the scale of the scores belongs in front of both.", 3,
+        ),
+    ),
+    hints=(
+        "For one tile: recompute its scores, and get the weights from them and the saved logsumexp. Hide what the "
+        "forward hid, with positions counted over the whole matrix.",
+        "Inside a tile it is the backward of attention: weights times (d_weights minus the row's mean). The mean is a "
+        "sum over all keys, but equally the row sum of d_out times out: compute it before the loops.",
+        "Add to d_value the weights transposed times d_out, to d_query d_scores times key, to d_key d_scores "
+        "transposed times query, the last two times the scale. All three collect over tiles.",
+    ),
+    why="Each tile stands on its own once the two numbers of each row, logsumexp and mean, are known. The weights cost "
+    "one more product per tile, and are never stored.",
+    insight="The backward needs 2 numbers a query that plain attention replaces by a row of k weights.",
+    accepts={"keys in the outer loop": _keys_outside},
+    outputs=("d_query", "d_key", "d_value"),
+    method=_backward_method,
+)  # fmt: skip
+
+
+# merge_partials
+
+
+def merge_partials(maximum_a, total_a, out_a, maximum_b, total_b, out_b):
+    maximum = np.maximum(maximum_a, maximum_b)
+    finite = np.where(np.isneginf(maximum), 0.0, maximum)
+    mass_a = total_a * np.exp(maximum_a - finite)
+    mass_b = total_b * np.exp(maximum_b - finite)
+    total = mass_a + mass_b
+    weighted = mass_a[:, np.newaxis] * out_a + mass_b[:, np.newaxis] * out_b
+    return maximum, total, weighted / np.where(total == 0, 1.0, total)[:, np.newaxis]
+
+
+def _merge_oracle(maximum_a, total_a, out_a, maximum_b, total_b, out_b):
+    rows, out = len(out_a), np.zeros(out_a.shape)
+    maximum, total = np.zeros(rows), np.zeros(rows)
+    for i in range(rows):
+        parts = [(maximum_a[i], total_a[i], out_a[i]), (maximum_b[i], total_b[i], out_b[i])]
+        maximum[i] = max(part[0] for part in parts)
+        masses = [0.0 if t == 0 else t * math.exp(m - maximum[i]) for m, t, _ in parts]
+        total[i] = math.fsum(masses)
+        for mass, (_, _, mean) in zip(masses, parts, strict=True):
+            out[i] += 0 if mass == 0 else mass / total[i] * mean
+    return maximum, total, out
+
+
+def _merge_family(bugs):
+    def variant(maximum_a, total_a, out_a, maximum_b, total_b, out_b):
+        maximum = np.maximum(maximum_a, maximum_b)
+        finite = maximum if "nan_rows" in bugs else np.where(np.isneginf(maximum), 0.0, maximum)
+        if "no_shift" in bugs:
+            finite = np.zeros_like(maximum)
+        factors = [np.exp(m - finite)[:, None] for m in (maximum_a, maximum_b)]
+        totals = [total_a[:, None], total_b[:, None]]
+        total = totals[0] * factors[0] + totals[1] * factors[1]
+        shares = [factors[0] * totals[0], factors[1] * totals[1]]
+        if "l_only" in bugs:
+            shares, total = totals, totals[0] + totals[1]
+        elif "a_only" in bugs:
+            shares = factors
+        if "average" in bugs:
+            out = (out_a + out_b) / 2
+        elif "unnormalised" in bugs:
+            out = factors[0] * out_a + factors[1] * out_b
+        else:
+            bottom = shares[0] + shares[1]
+            out = (shares[0] * out_a + shares[1] * out_b) / (bottom if "nan_rows" in bugs else np.where(bottom == 0, 1, bottom))
+        if "no_shift" in bugs:
+            total = total * np.exp(-np.where(np.isneginf(maximum), 0.0, maximum))[:, None]
+        return maximum, total[:, 0], out
+
+    return variant
+
+
+def _partials(q, counts, v, change=lambda scores: scores):
+    def make(rng):
+        parts = []
+        for number, k in enumerate(counts):
+            scores, value = change(rng.standard_normal((q, k)) + number), rng.standard_normal((k, v))
+            maximum = scores.max(axis=1, initial=-np.inf)
+            exponentials = np.exp(scores - np.where(np.isneginf(maximum), 0, maximum)[:, None])
+            total = exponentials.sum(axis=1)
+            parts += [maximum, total, exponentials @ value / np.where(total == 0, 1, total)[:, None]]
+        return tuple(parts)
+
+    return make
+
+
+def _some_hidden(scores):
+    scores[0] = -np.inf  # in both parts: nothing to see at all
+    scores[1 if scores.shape[1] == 5 else 2] = -np.inf  # in one part
+    return scores
+
+
+def _by_logsumexp(maximum_a, total_a, out_a, maximum_b, total_b, out_b):
+    a, b = maximum_a + np.log(total_a), maximum_b + np.log(total_b)
+    both = np.logaddexp(a, b)
+    safe = np.where(np.isneginf(both), 0, both)
+    out = np.exp(a - safe)[:, None] * out_a + np.exp(b - safe)[:, None] * out_b
+    maximum = np.maximum(maximum_a, maximum_b)
+    return maximum, np.exp(safe - np.where(np.isneginf(maximum), 0, maximum)) * ~np.isneginf(both), out
+
+
+_MERGE = Exercise(
+    "merge_partials",
+    title="Two halves make a whole",
+    chapter="flash",
+    level="medium",
+    minutes=15,
+    oracle=_merge_oracle,
+    solution=merge_partials,
+    family=_merge_family,
+    probes=(
+        Probe("5 keys and 3 keys", _partials(4, (5, 3), 2)),
+        Probe(
+            "peaky scores", _partials(3, (4, 6), 5, lambda scores: 8 * scores),
+            why="One part has nearly all the weight.",
+        ),
+        Probe("large scores", _partials(3, (4, 6), 2, lambda scores: scores + 1000), "edge"),
+        Probe("some rows see nothing in a part, or at all", _partials(4, (5, 3), 2, _some_hidden), "edge"),
+    ),
+    mistakes=(
+        Mistake(
+            "average", "(out_a + out_b) / 2",
+            "The two outputs were averaged; each counts by its share of the softmax's mass.", 1,
+        ),
+        Mistake(
+            "l_only", "weights total_i / (total_a + total_b)",
+            "The totals are measured against different maxima: bring both to the common maximum first.", 2,
+        ),
+        Mistake(
+            "a_only", "weights exp(m_i - m) without total_i",
+            "The weights miss the totals: a part with many keys carries more mass.", 2,
+        ),
+        Mistake(
+            "unnormalised", "exp(m_a - m) out_a + exp(m_b - m) out_b",
+            "These weights belong to sums, and out is a mean already: use each part's share of the total.", 3,
+        ),
+        Mistake(
+            "no_shift", "masses exp(m_i) total_i",
+            "Right on small scores; near 1000 the masses overflow: measure both against the larger maximum.", 2,
+        ),
+        Mistake(
+            "nan_rows", "-inf - (-inf)",
+            "NaN where neither part sees a key: -inf - (-inf) and 0/0 need a guard.", 3,
+        ),
+    ),
+    hints=(
+        "What would the total of a part be, had it been measured against another maximum?",
+        "The mass of a part is its total times exp(its maximum - common maximum). The two masses add up to the total.",
+        "out is the mean of out_a and out_b with the masses as weights. Where the maximum is -inf subtract 0, and where "
+        "the total is 0 divide by 1.",
+    ),
+    why="A mean of means, weighted by mass, is the mean over everything. The masses are only comparable once they are "
+    "measured against one maximum.",
+    insight="Merging is associative and does not care about order: keys can be split over time or over machines.",
+    accepts={"by logsumexp": _by_logsumexp},
+    outputs=("maximum", "total", "out"),
+)  # fmt: skip
+
+EXERCISES = (_BACKWARD, _MERGE)
