@@ -193,6 +193,7 @@ def name_lines(ax, *, pad=0.02):
     >>> name_lines(ax).texts[0].get_text()
     'rising'
     """
+    ax.get_ylim()  # settles limits that are still to be fitted to the data
     to_fraction = ax.transAxes.inverted()
     ends = []
     for line in ax.get_lines():

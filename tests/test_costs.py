@@ -144,6 +144,18 @@ def test_a_causal_mask_skips_exactly_the_tiles_that_it_empties(rng, q, k, block_
     assert memory.stores == sum(length.values()) * (V + 2)
 
 
+def test_the_flash_loops_are_causal_only_if_asked(rng):
+    inputs, d_out = make_inputs(rng), rng.normal(size=(Q, V))
+    for loops, _ in FLASH_LOOPS:
+        for ours, expected in zip(loops(Memory(), *inputs), loops(Memory(), *inputs, causal=False), strict=True):
+            np.testing.assert_array_equal(ours, expected)
+    saved = flash_attention_on(Memory(), *inputs)
+    gradients = flash_attention_backward_on(Memory(), d_out, *inputs, *saved)
+    expected = flash_attention_backward_on(Memory(), d_out, *inputs, *saved, causal=False)
+    for ours, gradient in zip(gradients, expected, strict=True):
+        np.testing.assert_array_equal(ours, gradient)
+
+
 @settings(deadline=None)
 @given(st.tuples(st.integers(0, 9), sizes, sizes, sizes, blocks, blocks, st.booleans(), st.integers(0, 2**32 - 1)))
 def test_backward_loops_agree_with_each_other_and_move_what_the_formula_says(case):
@@ -439,6 +451,13 @@ def test_what_is_left_out_means_one_naive_forward_without_mask_causality_bias_or
     assert count_parameters(6, 2, 3) == count_parameters(6, 2, 3, 3, kv_heads=2, key_width=6, value_width=6, bias=False)
 
 
+@pytest.mark.parametrize("method", ["naive", "flash"])
+def test_without_keys_or_queries_there_is_nothing_to_multiply(method):
+    for q, k in ((0, K), (Q, 0), (0, 0)):
+        assert count_flops(q, k, D, V, method=method).products == 0
+        assert count_traffic(q, k, D, V, method=method) == count_traffic(q, k, D, V, method=method, block_q=1, block_k=1)
+
+
 def test_batch_and_heads_multiply_the_core():
     one, many = count_flops(Q, K, D, V), count_flops(Q, K, D, V, batch=3, heads=4)
     assert many == (0, 12 * one.products, 12 * one.elementwise)
@@ -541,6 +560,8 @@ ONES = np.ones((Q, D)), np.ones((K, D)), np.ones((K, V))
         (lambda: naive_attention_on(Memory(), ONES[0], ONES[1][:, :2], ONES[2]), ValueError, r"naive_attention_on: .*\(7, 2\)"),
         (lambda: flash_attention_on(Memory(), *ONES[:2], ONES[2][:3]), ValueError, r"flash_attention_on: .*\(3, 2\)"),
         (lambda: flash_attention_on(Memory(), ONES[0][None], *ONES[1:]), ValueError, r"one head.*\(1, 5, 3\)"),
+        (lambda: flash_attention_on(Memory(), np.ones((Q, D, 1)), *ONES[1:]), ValueError, r"one head.*\(5, 3, 1\)"),
+        (lambda: flash_attention_on(Memory(), *ONES[:2], np.ones((K, V, 1))), ValueError, r"one head.*\(7, 2, 1\)"),
         (lambda: flash_attention_on(Memory(), ONES[0], ONES[1][:0], ONES[2][:0]), ValueError, "at least one key"),
         (lambda: flash_attention_on(Memory(), ONES[0][:, :0], ONES[1][:, :0], ONES[2]), ValueError, "one feature"),
         (lambda: flash_attention_on(Memory(), *ONES, block_q=0), ValueError, "block_q must be at least 1; got 0"),

@@ -262,6 +262,14 @@ def test_empty_batches_queries_and_contexts_are_allowed(rng, b, q, k):
 
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_splitting_and_merging_heads_keep_the_dtype(rng, dtype):
+    x = rng.normal(size=(5, 12)).astype(dtype)
+    heads = split_heads(x, 3)
+    assert heads.dtype == merge_heads(heads).dtype == dtype
+    np.testing.assert_array_equal(merge_heads(heads), x)
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
 def test_the_dtype_is_kept_forward_and_backward(rng, dtype):
     params = make_params(rng).map(lambda array: array.astype(dtype))
     assert {array.dtype for array in params.arrays().values()} == {np.dtype(dtype)}
@@ -278,6 +286,17 @@ def test_the_dtype_is_kept_forward_and_backward(rng, dtype):
     tolerance = {np.float16: 2e-2, np.float32: 1e-5, np.float64: 1e-12}[dtype]
     close(out.astype(float), by_oracle(x.astype(float), params.map(np.float64), context.astype(float), mask=mask)[0], tolerance)
     assert multihead_mask_backward(np.ones_like(out), params, saved, mask).dtype == dtype
+
+
+@pytest.mark.parametrize("narrow", [np.float16, np.float32])
+def test_the_wider_of_tokens_and_parameters_decides_the_dtype(rng, narrow):
+    wide_params, wide_x = make_params(rng), rng.normal(size=(B, Q, M))
+    for x, params in ((wide_x.astype(narrow), wide_params), (wide_x, wide_params.map(lambda array: array.astype(narrow)))):
+        out, saved = multihead_attention(x, params)
+        close(out, by_oracle(x.astype(float), params.map(np.float64))[0])
+        d_x, _, d_params = multihead_attention_backward(out.astype(x.dtype), params, saved)
+        d_mask = multihead_mask_backward(out.astype(x.dtype), params, saved, np.zeros((Q, Q)))
+        assert {array.dtype for array in (out, d_x, d_mask, *d_params.arrays().values())} == {np.dtype(np.float64)}
 
 
 def test_float32_makes_no_float64_on_the_way(rng):

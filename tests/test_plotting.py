@@ -86,6 +86,15 @@ def test_names_of_lines_keep_their_order_and_their_distance(ax):
     assert [text.get_color() for text in ax.texts] == [line.get_color() for line in ax.get_lines()[:3]]
 
 
+def test_names_stand_at_the_ends_of_the_lines_before_anything_is_drawn(ax):
+    for height in (10.0, 90.0):
+        ax.plot([0, 1], [0, height], label=f"{height:.0f}")
+    plotting.name_lines(ax)
+    places = [text.get_position()[1] for text in ax.texts]
+    low, high = ax.get_ylim()
+    assert np.allclose(places, [(height - low) / (high - low) for height in (10.0, 90.0)])
+
+
 def svg():
     ax = Figure().subplots()
     plotting.bars(ax, [0.25, 0.75])

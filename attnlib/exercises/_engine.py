@@ -175,7 +175,7 @@ def _wrong(exercise, status, sentence, right=None, mistakes=(), hint=None, outpu
         for wanted in (True, False)
     )
     if len(exercise.probes) > 1 and right:
-        where = ", ".join(failed[:3]) + (f" and {len(failed) - 3} more" if len(failed) > 3 else "")
+        where = "; ".join(failed[:3]) + (f" and {len(failed) - 3} more" if len(failed) > 3 else "")
         wrong = f"; wrong: {where}" if passed and failed else ""  # nothing failed: it is the method
         lines.append(f"    {outputs}{len(passed)} of {len(exercise.probes)} cases right{wrong}.")
     lines.append(f'    For help: hint("{exercise.id}"' + (f", {hint})" if hint else ")"))

@@ -99,7 +99,8 @@ def progress(chapter=None):
     for exercise in registry().values():
         if chapter in (None, exercise.chapter):
             entry = table.get(exercise.id) or _progress.blank()
-            line = f"{exercise.chapter:<15}{exercise.id:<{width}}{exercise.level:<8}{entry['state'] or 'not attempted':<15}"
+            line = f"{exercise.chapter:<15}{exercise.id:<{width}}{exercise.level:<8}"
+            line += f"{entry['state'] or 'not attempted':<15}"
             print((line + f"{entry['tries']:>5}{len(entry['hints']):>7}  {entry['mistake']}").rstrip())
 
 

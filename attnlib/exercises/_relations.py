@@ -34,6 +34,8 @@ def describe(cases):
         if strange.any():
             which = "NaN" if np.isnan(got[strange]).any() else "infinity"
             return which + (f" in {strange.sum()} of {got.size} numbers" if got.size > 1 else "")
+    if cases[0][1].dtype.kind == "b":
+        return _booleans(*cases[0][:2])
     if all(np.isfinite(want).all() for _, want, _ in cases):
         for relation in (_precision, _factor, *map(_in_every_case, _SINGLE)):
             sentence = relation(cases)
@@ -76,6 +78,13 @@ def describe_value(got, want):
     return "your number is too " + ("large" if got > want else "small")
 
 
+def _booleans(got, want):
+    if want.ndim >= 2 and np.array_equal(got.swapaxes(-1, -2), want):
+        return "the last two axes are swapped (transposed)"
+    too_many, missing = (got & ~want).sum(), (want & ~got).sum()
+    return f"of {want.size} entries, {too_many} are True that should be False, and {missing} False that should be True"
+
+
 def _shape(got, want):
     sentence = f"the shape is {got.shape}; {want.shape} is expected"
     if tuple(n for n in got.shape if n > 1) == tuple(n for n in want.shape if n > 1):
@@ -87,11 +96,17 @@ def _precision(cases):
     error = max(_relative_error(got, want) for got, want, _ in cases)
     if error < 1e-3:
         digits = int(-np.log10(max(error, 1e-16)))
-        single = all(np.array_equal(got, got.astype(np.float32)) for got, _, _ in cases)
         cause = "rounded, or an epsilon in it?"
-        if 5 <= digits <= 8:
+        if 5 <= digits <= 8 and not _one_sided(cases):
+            single = all(np.array_equal(got, got.astype(np.float32)) for got, _, _ in cases)
             cause = "computed in float32?" + ("" if single else " Or is an epsilon in it?")
         return f"right to about {7 if digits in (6, 7, 8) else digits} digits only; {cause}"
+
+
+def _one_sided(cases):
+    """Are all of many numbers too small, or all too large? Rounding errors of float32 would have either sign."""
+    errors = np.concatenate([((got - want) * np.sign(want)).ravel() for got, want, _ in cases])
+    return errors.size >= 12 and bool((errors <= 0).all() or (errors >= 0).all())
 
 
 def _relative_error(got, want):

@@ -273,8 +273,8 @@ _TWO_TOKENS = value_exercise(
     hints=(
         "Row 1 of Q meets each row of K. One of the two dot products is 0.",
         "Divide both dot products by the root of d. How many features does a query have here?",
-        "Take the exponential of both scaled scores; that of 0 is 1. The weight of key 1 is the share that its exponential "
-        "has in the sum of the two.",
+        "Take the exponential of both scaled scores; that of 0 is 1. The weight of key 1 is the share that its "
+        "exponential has in the sum of the two.",
     ),
     why="The scores of query 1 are 0 and 1/sqrt(3). Softmax of two scores is a logistic function of their difference.",
     insight="With two keys, only the difference of the two scores matters.",

@@ -39,7 +39,8 @@ _BY_HAND = value_exercise(
     rtol=1e-3,
     wrong={
         Mistake(
-            "no_rowsum", "p dp", "That is weight times dP: what the other weights lose when this one grows is missing.", 2
+            "no_rowsum", "p dp",
+            "That is weight times dP: what the other weights lose when this one grows is missing.", 2,
         ): lambda: 1.0,
         Mistake(
             "sigmoid", "p (1 - p) dp",
@@ -65,7 +66,8 @@ _BY_HAND = value_exercise(
             lambda: 2.5
         ),
         Mistake(
-            "no_outer", "dp - D", "That is how far dP lies from the mean; it still has to be multiplied by the weight.", 3
+            "no_outer", "dp - D",
+            "That is how far dP lies from the mean; it still has to be multiplied by the weight.", 3,
         ): lambda: -5.0,
         Mistake("the_mean", "D", "That is the weighted mean of dP; subtract it from the dP of key 0.", 3): lambda: 7.0,
         Mistake("dp", "dp", "That is dP, the gradient of the weight; one step is left, through the softmax.", 2): (
@@ -81,7 +83,8 @@ _BY_HAND = value_exercise(
     ),
     why="dP is (2, 8, 16) and its weighted mean is 7. The score of key 0 is pushed by how far its 2 lies from 7, "
     "times its weight.",
-    insight="Its value is positive and so is the upstream gradient, yet raising this score lowers the loss: the others have more.",
+    insight="Its value is positive and so is the upstream gradient, yet raising this score lowers the loss: the "
+    "others have more.",
 )
 
 
@@ -146,12 +149,14 @@ def _backward_family(bugs):
             return weights * (1 - weights) * d_weights
         if "D_plain" in bugs:
             return weights * (d_weights - d_weights.sum(axis=-1, keepdims=True))
+        if "mean_product" in bugs:
+            return weights * (d_weights - (weights * d_weights).mean(axis=-1, keepdims=True))
         axis, keep = (-2 if "D_axis" in bugs else -1), "no_keepdims" not in bugs
         return weights * (d_weights - (weights * d_weights).sum(axis=axis, keepdims=keep))
 
     def variant(d_out, query, key, value):
         for_query, for_key = factors(query.shape[-1])
-        scores = query @ key.mT / math.sqrt(query.shape[-1])
+        scores = query @ key.mT / (1.0 if "forward_unscaled" in bugs else math.sqrt(query.shape[-1]))
         weights = np.exp(scores) if "no_max" in bugs else np.exp(scores - scores.max(axis=-1, keepdims=True))
         weights = weights / weights.sum(axis=-1, keepdims=True)
         d_value = (weights if "dv_no_T" in bugs else weights.mT) @ d_out
@@ -175,9 +180,9 @@ def _inputs(*lead, q, k, d, v):
 
 
 def _large_scores(rng):
-    # The first feature adds more than 1000 to every score: exp overflows, but no softmax changes.
+    # The first feature adds 1000 to some scores and takes 1000 from others: each row has to be shifted by its maximum.
     d_out, query, key, value = _inputs(2, q=3, k=5, d=7, v=2)(rng)
-    query[..., 0], key[..., 0] = 30.0, 90.0
+    query[..., 0], key[..., 0] = [30.0, -30.0, 0.0], [90.0, 90.0, 90.0, 90.0, -90.0]
     return d_out, query, key, value
 
 
@@ -233,11 +238,17 @@ _BACKWARD = Exercise(
         ),
         Mistake(
             "sigmoid", "dS = P (1 - P) dP",
-            "You used the sigmoid rule, the diagonal of the Jacobian: a score moves the other weights of its row too.", 2,
+            "You used the sigmoid rule, the diagonal of the Jacobian: a score moves the other weights of its row too.",
+            2,
         ),
         Mistake(
             "D_plain", "D = rowsum(dP)",
             "The number taken from each row is the sum of dP; it has to be the sum weighted by the weights.", 2,
+        ),
+        Mistake(
+            "mean_product", "D = mean(P dP)",
+            "The products P dP were averaged along the row; the weights already do the averaging, so they are summed.",
+            2,
         ),
         Mistake(
             "D_axis", "D = colsum(P dP)",
@@ -245,11 +256,17 @@ _BACKWARD = Exercise(
         ),
         Mistake(
             "no_keepdims", "rowsum(P dP) without keepdims",
-            "The row means lost their axis and met the columns: each row got the means of other rows. Keep that axis.", 2,
+            "The row means lost their axis and met the columns: each row got the means of other rows. Keep that axis.",
+            2,
+        ),
+        Mistake(
+            "forward_unscaled", "weights = softmax(Q K^T)",
+            "All three are wrong because the weights are: the scores have to be scaled before the softmax.", 1,
         ),
         Mistake(
             "no_scale", "dQ = dS K, dK = dS^T Q",
-            "d_query and d_key are sqrt(d) times too large: the scale of the forward pass multiplies gradients as well.",
+            "d_query and d_key are sqrt(d) times too large: the scale of the forward pass multiplies "
+            "gradients as well.",
             3,
         ),
         Mistake(
@@ -258,7 +275,8 @@ _BACKWARD = Exercise(
         ),
         Mistake(
             "scale_twice", "the scale is applied twice",
-            "d_query and d_key are sqrt(d) times too small: was the scale applied once in dS and once more at the end?", 3,
+            "d_query and d_key are sqrt(d) times too small: was the scale applied once in dS and once more at the end?",
+            3,
         ),
         Mistake(
             "dv_no_T", "dV = P dO",
@@ -268,10 +286,14 @@ _BACKWARD = Exercise(
             "dk_no_T", "dK = dS Q",
             "d_key needs dS transposed: its rows belong to keys, and keys are the columns of dS.", 3,
         ),
-        Mistake("swap", "(dK, dQ, dV)", "All three are right, but d_query and d_key are returned in each other's place."),
+        Mistake(
+            "swap", "(dK, dQ, dV)",
+            "All three are right, but d_query and d_key are returned in each other's place.",
+        ),
         Mistake(
             "batch_sum", "gradients summed over the batch",
-            "You summed over the batch. Each batch element has its own query, key and value; only shared weights add up.",
+            "You summed over the batch. Each batch element has its own query, key and value; "
+            "only shared weights add up.",
             1,
         ),
         Mistake(
@@ -280,16 +302,20 @@ _BACKWARD = Exercise(
         ),
     ),
     hints=(
-        "Go backwards through three lines: out is weights times value, weights is the softmax of scores, scores is scale "
+        "Go backwards through three lines: out is weights times value, weights is the softmax of scores, scores is "
+        "scale "
         "times query times transposed key. Each gradient has the shape of its array, batch included.",
-        "The softmax, row by row: dS is P times (dP minus a mean). The mean is that of dP along the keys, weighted by P, "
+        "The softmax, row by row: dS is P times (dP minus a mean). The mean is that of dP along the keys, weighted "
+        "by P, "
         "one number per query, kept as a column.",
-        "dV is P transposed times dO, and dP is dO times V transposed. dQ is dS times K, dK is dS transposed times Q, and "
+        "dV is P transposed times dO, and dP is dO times V transposed. dQ is dS times K, dK is dS transposed times "
+        "Q, and "
         "the scale multiplies both.",
     ),
     why="Each block undoes the forward line that it quotes: a product sends its gradient to both factors, the softmax "
     "sends it through its Jacobian. The softmax is written out here; the one from the first cell does as well.",
-    insight="Four products and a weighted mean per row. The forward pass has two products: backward costs about twice as much.",
+    insight="Four products and a weighted mean per row. The forward pass has two products: backward costs about "
+    "twice as much.",
     accepts={"the whole Jacobian": _through_jacobian, "row mean from the output": _mean_from_the_output},
     outputs=("d_query", "d_key", "d_value"),
 )
@@ -331,7 +357,8 @@ _SPOT = value_exercise(
         ): lambda: "wrong axis",
         Mistake(
             "no_scale", "no scale",
-            "Close: then the gradients would be 2, 3 and 4 times too large, with errors of 100, 200 and 300 percent.", 2,
+            "Close: then the gradients would be 2, 3 and 4 times too large, with errors of 100, 200 and 300 percent.",
+            2,
         ): lambda: "no scale",
         Mistake(
             "no_transpose", "dK = dS Q",

@@ -87,7 +87,7 @@ def _mha_family(bugs):
         wq, wk, wv, wo = matrices
         heads = 1 if "one_head" in bugs else heads
         query, key, value = split(x @ wq, heads), split(x @ wk, heads), split(x @ wv, heads)
-        d = x.shape[-1] if "scale_model" in bugs else query.shape[-1]
+        d = x.shape[-1] if "scale_model" in bugs else 1 if "no_scale" in bugs else query.shape[-1]
         axis = 1 if "softmax_heads" in bugs else -1
         weights = _softmax(query @ key.mT / math.sqrt(d), axis, shift="no_max" not in bugs)
         merged = merge(weights @ value)
@@ -176,6 +176,7 @@ _MHA = Exercise(
             "scale_model", "divide by sqrt(m)",
             "You scaled by the width of a token; the dot product of one head has d terms, fewer than that.", 1,
         ),
+        Mistake("no_scale", "softmax(Q K^T)", "The scores are not scaled: divide them by the root of d in each head.", 1),
         Mistake("no_Wo", "no out_weight", "The heads stand side by side as they should; the out weight is missing.", 3),
         Mistake(
             "W_T", "x @ W.T for all four",
@@ -296,6 +297,8 @@ def _mha_backward_family(bugs):
         gradients = [merge_gradient(gradient) for gradient in gradients]
         parts = [d_y @ weight.T for d_y, weight in zip(gradients, matrices, strict=True)]
         d_x = parts[0] if "dx_q_only" in bugs else parts[2] if "dx_overwritten" in bugs else sum(parts)
+        if "swap" in bugs:
+            gradients[:2] = gradients[1::-1]
         return d_x, *(weight_gradient(x, d_y) for d_y in gradients), d_out_weight
 
     return variant
@@ -385,6 +388,7 @@ _MHA_BACKWARD = Exercise(
             "no_scale", "scale missing in d_query and d_key",
             "The gradients of query and key are sqrt(d) times too large: the scale multiplies gradients as well.", 2,
         ),
+        Mistake("swap", "dW^K returned as dW^Q", "All are right, but the query and key weight have each other's gradient."),
         Mistake(
             "no_max", "softmax without the maximum",
             "Right on ordinary scores, NaN on large ones: the softmax has to measure each row against its maximum.",

@@ -42,7 +42,7 @@ class Watched:
         self.context.set_default_timeout(120_000)
         self.page = self.context.new_page()
         self.page.on("request", lambda request: self.fault(request.url, "asks another site"))
-        self.page.on("requestfailed", lambda request: self.faults.append(f"failed: {request.url}"))
+        self.page.on("requestfailed", self.failed)
         self.page.on("response", lambda answer: answer.status < 400 or self.faults.append(f"{answer.status}: {answer.url}"))
         self.page.on("console", lambda message: message.type in ("error", "warning") and self.faults.append(message.text))
         self.page.on("pageerror", lambda error: self.faults.append(f"script: {error}"))
@@ -50,6 +50,10 @@ class Watched:
     def fault(self, url, text):
         if not url.startswith((self.address, "data:", "blob:")):
             self.faults.append(f"{text}: {url}")
+
+    def failed(self, request):
+        if request.failure != "net::ERR_ABORTED":  # the first page goes on to the next before it has loaded everything
+            self.faults.append(f"{request.failure}: {request.url}")
 
     def __enter__(self):
         return self
@@ -59,7 +63,6 @@ class Watched:
 
     def open(self, name):
         self.page.goto(self.address + name)
-        self.page.wait_for_load_state("networkidle")
         self.page.add_style_tag(content=STILL)
         browser.settle(self.page)
         return self.page
@@ -97,3 +100,19 @@ def accessibility(page):
         where = "; ".join(" ".join(map(str, node["target"])) for node in violation["nodes"][:3])
         found.append(f"axe: {violation['id']}: {violation['help']}: {where}")
     return found
+
+
+def check_page(name, chromium, address, record_property):
+    """Look at one page in both widths and both schemes."""
+    found, views = [], 0
+    for width in browser.WIDTHS:
+        with Watched(chromium, address, width, color_scheme="light") as watched:
+            page = watched.open(name)
+            for scheme in browser.SCHEMES:
+                page.emulate_media(color_scheme=scheme)
+                browser.settle(page)
+                found += [f"{width} px, {scheme}: {fault}" for fault in look(page, scheme)]
+                views += 1
+            found += [f"{width} px: {fault}" for fault in watched.faults]
+    record_property("checked views of pages (page × width × scheme) in the browser", views)
+    assert not found, f"{name}:\n" + "\n".join(found)

@@ -49,7 +49,7 @@ def test_check_prints_the_mistake_the_place_and_the_hint(capsys):
     assert out(capsys) == (
         "[!] softmax: Right on small inputs, NaN or inf on scores near 1000: "
         "shift each row by its maximum before `exp`.\n"
-        "    4 of 7 cases right; wrong: large scores, rows far apart, one huge score.\n"
+        "    4 of 7 cases right; wrong: large scores; rows far apart; one huge score.\n"
         '    For help: hint("softmax", 2)\n'
     )
 
