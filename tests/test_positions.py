@@ -198,7 +198,9 @@ def test_nothing_of_the_size_of_x_is_made_in_float64(rng):
     assert peak < 2.7 * x.nbytes  # out, two halves and a small table; one float64 copy alone would be 2 more
 
 
-@pytest.mark.parametrize("view", [lambda x: x.swapaxes(0, 1), lambda x: x[::-1], np.asfortranarray], ids=str)
+@pytest.mark.parametrize(
+    "view", [lambda x: x.swapaxes(0, 1), lambda x: x[::-1], np.asfortranarray], ids=["swapped", "reversed", "Fortran"]
+)
 def test_any_memory_layout_gives_the_same_and_is_not_written_to(rng, view):
     x = view(rng.normal(size=(N, N, D)))
     x.flags.writeable = False

@@ -3,6 +3,7 @@
 import contextlib
 import functools
 import shutil
+import sys
 import threading
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -33,11 +34,18 @@ class Quiet(SimpleHTTPRequestHandler):
         pass
 
 
+class Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request, address):
+        if not isinstance(sys.exception(), ConnectionError):  # a browser that closes a page hangs up
+            super().handle_error(request, address)
+
+
 @contextlib.contextmanager
 def served(folder):
     """Serve a folder on a free port of the loopback interface; yields the address."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(folder)))
-    server.daemon_threads = True
+    server = Server(("127.0.0.1", 0), functools.partial(Quiet, directory=str(folder)))
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
         yield f"http://127.0.0.1:{server.server_port}/"

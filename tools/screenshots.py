@@ -4,6 +4,7 @@ python tools/screenshots.py FOLDER [PAGE ...]    PAGE is a path below the site's
 """
 
 import argparse
+import importlib.util
 import sys
 from pathlib import Path
 
@@ -22,6 +23,8 @@ def main():
         sys.exit(f"screenshots: {options.site} is missing; run: make book")
     if browser.chromium() is None:
         sys.exit(f"screenshots: no browser; looked for {', '.join(browser.NAMES)}")
+    if importlib.util.find_spec("playwright") is None:
+        sys.exit("screenshots: the package playwright is missing; run: pip install -r requirements.txt")
     options.folder.mkdir(parents=True, exist_ok=True)
     with browser.served(options.site) as address, browser.launched() as chromium:
         for name in options.pages or browser.pages(options.site):

@@ -4,10 +4,9 @@ import argparse
 import functools
 import sys
 import webbrowser
-from http.server import ThreadingHTTPServer
 from pathlib import Path
 
-from browser import Quiet
+from browser import Quiet, Server
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -22,9 +21,9 @@ def main():
         sys.exit("serve: there is no site; run: make book")
     handler = functools.partial(Quiet, directory=str(site))
     try:
-        server = ThreadingHTTPServer(("127.0.0.1", options.port), handler)
+        server = Server(("127.0.0.1", options.port), handler)
     except OSError:
-        server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        server = Server(("127.0.0.1", 0), handler)
     address = f"http://127.0.0.1:{server.server_port}/"
     print(f"serve: {address} (stop with Ctrl-C)", flush=True)
     if not options.no_open:

@@ -244,4 +244,6 @@ def _agree(a, b):
 
 def _number(x):
     x = float(x)
+    if np.isinf(x):
+        return "infinite"
     return str(int(x)) if x == round(x) and abs(x) < 1e6 else f"{x:.3g}"

@@ -12,20 +12,20 @@ from attnlib.exercises._watch import most_rows_at_once, peak_bytes
 
 def flash_forward(query, key, value, block, causal):
     (q, d), k = query.shape, len(key)
-    accumulated = np.zeros((q, value.shape[-1]))
+    accumulated = np.zeros((q, value.shape[1]))
     maximum, total = np.full((q, 1), -np.inf), np.zeros((q, 1))
     for start in range(0, k, block):
         columns = slice(start, start + block)
         scores = query @ key[columns].T / np.sqrt(d)
         if causal:
-            positions = np.arange(start, start + scores.shape[-1])
+            positions = np.arange(start, start + scores.shape[1])
             last_visible = np.arange(q)[:, np.newaxis] + k - q
             scores = np.where(positions > last_visible, -np.inf, scores)
-        new_maximum = np.maximum(maximum, scores.max(axis=-1, keepdims=True))
+        new_maximum = np.maximum(maximum, scores.max(axis=1, keepdims=True))
         finite = np.where(np.isneginf(new_maximum), 0.0, new_maximum)  # nothing visible so far
         rescale = np.exp(maximum - finite)
         exponentials = np.exp(scores - finite)
-        total = rescale * total + exponentials.sum(axis=-1, keepdims=True)
+        total = rescale * total + exponentials.sum(axis=1, keepdims=True)
         accumulated = rescale * accumulated + exponentials @ value[columns]
         maximum = new_maximum
     total = np.where(total == 0, 1.0, total)
@@ -169,7 +169,8 @@ def _queries_in_tiles_too(query, key, value, block, causal):
     offset = len(key) - len(query)
     for top in range(0, len(query), block):
         rows = slice(top, min(top + block, len(query)))
-        state = np.zeros((rows.stop - top, value.shape[1])), np.full(rows.stop - top, -np.inf), np.zeros(rows.stop - top)
+        n = rows.stop - top
+        state = np.zeros((n, value.shape[1])), np.full(n, -np.inf), np.zeros(n)
         for start in range(0, len(key), block):
             if causal and start > rows.stop - 1 + offset:
                 break  # every key from here on is hidden from all of these queries

@@ -11,8 +11,8 @@ from attnlib.exercises._watch import most_rows_at_once, peak_bytes
 
 
 def flash_backward(d_out, query, key, value, out, logsumexp, block_q, block_k, causal):
-    scale, offset = 1 / np.sqrt(query.shape[-1]), len(key) - len(query)
-    row_mean = (d_out * out).sum(axis=-1, keepdims=True)
+    scale, offset = 1 / np.sqrt(query.shape[1]), len(key) - len(query)
+    row_mean = (d_out * out).sum(axis=1, keepdims=True)
     d_query, d_key, d_value = np.zeros(query.shape), np.zeros(key.shape), np.zeros(value.shape)
     for top in range(0, len(query), block_q):
         rows = slice(top, top + block_q)
@@ -240,12 +240,14 @@ _BACKWARD = Exercise(
 
 def merge_partials(maximum_a, total_a, out_a, maximum_b, total_b, out_b):
     maximum = np.maximum(maximum_a, maximum_b)
-    finite = np.where(np.isneginf(maximum), 0.0, maximum)
+    finite = np.where(np.isneginf(maximum), 0.0, maximum)  # nothing seen by either
     mass_a = total_a * np.exp(maximum_a - finite)
     mass_b = total_b * np.exp(maximum_b - finite)
     total = mass_a + mass_b
-    weighted = mass_a[:, np.newaxis] * out_a + mass_b[:, np.newaxis] * out_b
-    return maximum, total, weighted / np.where(total == 0, 1.0, total)[:, np.newaxis]
+    divisor = np.where(total == 0, 1.0, total)
+    share_a, share_b = mass_a / divisor, mass_b / divisor
+    out = share_a[:, np.newaxis] * out_a + share_b[:, np.newaxis] * out_b
+    return maximum, total, out
 
 
 def _merge_oracle(maximum_a, total_a, out_a, maximum_b, total_b, out_b):

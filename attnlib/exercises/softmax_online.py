@@ -178,8 +178,8 @@ ONLINE_SOFTMAX = Exercise(
         ),
         Mistake(
             "nan_block", "-inf - (-inf)",
-            "While every score so far is -inf, so is the new maximum, and -inf - (-inf) is NaN; skip such a block or shift "
-            "by 0 there.", 3,
+            "While every score so far is -inf, so is the new maximum, and -inf - (-inf) is NaN; skip such a block or "
+            "shift by 0 there.", 3,
         ),
     ),
     hints=(

@@ -11,4 +11,18 @@ EQUIVALENTS = {
         "np.tril(np.ones((n, n), dtype=bool)) & real[:, np.newaxis, :] -> "
         "real[:, np.newaxis, :] & np.tril(np.ones((n, n), dtype=bool))": "and does not mind the order",
     },
+    "flash_forward": {
+        "np.zeros -> np.ones": "The first rescale factor is exp(-inf) = 0: what the sums start from does not matter.",
+        "np.full((q, 1), -np.inf) -> -np.inf": "One -inf for all queries broadcasts to the same thing.",
+        "(q, 1) -> (1, 1)": "Broadcasts to the same thing in the first block.",
+        "0.0 -> 1.0": "Any finite number will do where exp(-inf - number) = 0 is wanted.",
+        "0.0 -> -1.0": "Any finite number will do where exp(-inf - number) = 0 is wanted.",
+        "1.0 -> 2.0": "A query that saw nothing: 0 / 2 is 0 as well, and -inf + log 2 is -inf.",
+        "0 -> -1": "The first of one column is the last.",
+    },
+    "merge_partials": {
+        "0.0 -> 1.0": "Any finite number will do where exp(-inf - number) = 0 is wanted.",
+        "0.0 -> -1.0": "Any finite number will do where exp(-inf - number) = 0 is wanted.",
+        "1.0 -> 2.0": "Where neither part saw a key, 0 / 2 is 0 as well.",
+    },
 }
