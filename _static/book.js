@@ -36,6 +36,17 @@
     }
   }
 
+  // The button has a name; the titles of its three icons, which arrive a little later, would be a second one.
+  function nameOnce(button) {
+    for (const title of button.querySelectorAll("svg title")) {
+      const icon = title.parentElement;
+      title.remove();
+      icon.removeAttribute("role");
+      icon.removeAttribute("aria-labelledby");
+      icon.setAttribute("aria-hidden", "true");
+    }
+  }
+
   function repairTheme() {
     // The logo stands outside every landmark.
     for (const logo of document.querySelectorAll(".bd-sidebar-primary .navbar-brand")) {
@@ -49,14 +60,19 @@
     for (const named of document.querySelectorAll("button.search-button-field, .bd-content summary[aria-label]")) {
       named.removeAttribute("aria-label");
     }
-    for (const title of document.querySelectorAll(".theme-switch-button svg title")) {
-      title.parentElement.removeAttribute("role");
-      title.parentElement.removeAttribute("aria-labelledby");
-      title.parentElement.setAttribute("aria-hidden", "true");
-      title.remove();
-    }
     for (const summary of document.querySelectorAll(".bd-sidenav summary:not([aria-label])")) {
       summary.setAttribute("aria-label", "Pages below " + summary.closest("li").querySelector("a").textContent.trim());
+    }
+    for (const button of document.querySelectorAll(".theme-switch-button")) {
+      nameOnce(button);
+      new MutationObserver(() => nameOnce(button)).observe(button, { childList: true, subtree: true });
+    }
+    // The empty corner of a table is no header.
+    for (const corner of document.querySelectorAll(".bd-content th")) {
+      if (corner.textContent.trim()) continue;
+      const cell = document.createElement("td");
+      cell.className = corner.className;
+      corner.replaceWith(cell);
     }
     // Roles that the standard has withdrawn.
     for (const entry of document.querySelectorAll(".citation-list, .citation[role]")) {

@@ -364,7 +364,7 @@ _SPOT = value_exercise(
     ),
     why="The sizes that fail do not divide the number of keys, so the tail is at fault. The weights of the real keys "
     "sum to less than one, so somebody else has the rest: keys of zeros, with the score 0 and values of zeros.",
-    insight="Test with block sizes 1, 2, 3, exact and too large: a size that divides k hides every mistake in the tail.",
+    insight="Try block sizes 1, 2, 3, exact and too large: a size that divides k hides every mistake in the tail.",
 )
 
 EXERCISES = (_FORWARD, _SPOT)

@@ -110,8 +110,8 @@ def _backward_method(answer):
     arguments = _backward_case(n, n, 16, 16, True, d=2, v=2)(np.random.default_rng(0))
     if peak_bytes(answer, arguments) > n * n:  # not even one byte for each pair
         return (
-            "the gradients are right, but q·k numbers are held at once: recompute the weights of one tile, use them up, "
-            "and forget them."
+            "the gradients are right, but q·k numbers are held at once: recompute the weights of one tile, "
+            "use them up, and forget them."
         )
     arguments = _backward_case(6, 24, 2, 3, False)(np.random.default_rng(0))
     rows = most_rows_at_once(answer, dict(zip(names, arguments, strict=True)), ("key", "value"))
@@ -283,7 +283,9 @@ def _merge_family(bugs):
             out = factors[0] * out_a + factors[1] * out_b
         else:
             bottom = shares[0] + shares[1]
-            out = (shares[0] * out_a + shares[1] * out_b) / (bottom if "nan_rows" in bugs else np.where(bottom == 0, 1, bottom))
+            if "nan_rows" not in bugs:
+                bottom = np.where(bottom == 0, 1, bottom)
+            out = (shares[0] * out_a + shares[1] * out_b) / bottom
         if "no_shift" in bugs:
             total = total * np.exp(-np.where(np.isneginf(maximum), 0.0, maximum))[:, None]
         return maximum, total[:, 0], out
@@ -367,8 +369,8 @@ _MERGE = Exercise(
     hints=(
         "What would the total of a part be, had it been measured against another maximum?",
         "The mass of a part is its total times exp(its maximum - common maximum). The two masses add up to the total.",
-        "out is the mean of out_a and out_b with the masses as weights. Where the maximum is -inf subtract 0, and where "
-        "the total is 0 divide by 1.",
+        "out is the mean of out_a and out_b with the masses as weights. Where the maximum is -inf subtract 0, and "
+        "where the total is 0 divide by 1.",
     ),
     why="A mean of means, weighted by mass, is the mean over everything. The masses are only comparable once they are "
     "measured against one maximum.",

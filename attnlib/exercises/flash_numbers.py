@@ -168,7 +168,8 @@ _TILES = value_exercise(
         ): lambda: 9,
         Mistake(
             "full_only", "tiles without a hidden pair",
-            "Those are the tiles in which nothing is hidden; a tile that the diagonal cuts has to be computed as well.", 2,
+            "Those are the tiles in which nothing is hidden; a tile that the diagonal cuts has to be computed as well.",
+            2,
         ): lambda: _tiles_where(lambda pairs: all(j <= i for i, j in pairs)),
         Mistake(
             "first_query", "tiles that the first query of a row of tiles sees",

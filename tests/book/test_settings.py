@@ -30,8 +30,9 @@ def test_every_page_is_in_the_contents_once():
     assert sorted(entries) == sorted(page for page in pages if ".ipynb_checkpoints" not in page)
 
 
-def test_no_address_is_set_that_does_not_exist():
-    assert yaml.safe_load(read("_config.yml"))["repository"]["url"] == ""
+def test_the_address_of_the_repository_is_empty_or_one_that_a_reader_can_open():
+    url = yaml.safe_load(read("_config.yml"))["repository"]["url"]
+    assert url == "" or re.fullmatch(r"https://[\w.-]+/[\w.-]+/[\w.-]+", url), url
 
 
 def name_of(line):

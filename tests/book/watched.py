@@ -63,6 +63,8 @@ class Watched:
 
     def open(self, name):
         self.page.goto(self.address + name)
+        if name == "index.html":  # leads to the first page at once
+            self.page.wait_for_url("**/chapters/index.html")
         self.page.add_style_tag(content=STILL)
         browser.settle(self.page)
         return self.page
@@ -102,17 +104,21 @@ def accessibility(page):
     return found
 
 
+UNFOLD = "document.querySelectorAll('.bd-content details').forEach(box => box.open = true)"
+
+
 def check_page(name, chromium, address, record_property):
-    """Look at one page in both widths and both schemes."""
+    """Look at one page in both widths and both schemes: first as it is, then with everything unfolded."""
     found, views = [], 0
-    for width in browser.WIDTHS:
-        with Watched(chromium, address, width, color_scheme="light") as watched:
+    for width, schemes in zip(browser.WIDTHS, [browser.SCHEMES, browser.SCHEMES[::-1]], strict=True):
+        with Watched(chromium, address, width, color_scheme=schemes[0]) as watched:
             page = watched.open(name)
-            for scheme in browser.SCHEMES:
+            for scheme in schemes:
                 page.emulate_media(color_scheme=scheme)
                 browser.settle(page)
                 found += [f"{width} px, {scheme}: {fault}" for fault in look(page, scheme)]
                 views += 1
+                page.evaluate(UNFOLD)
             found += [f"{width} px: {fault}" for fault in watched.faults]
     record_property("checked views of pages (page × width × scheme) in the browser", views)
     assert not found, f"{name}:\n" + "\n".join(found)

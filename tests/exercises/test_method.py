@@ -76,7 +76,8 @@ def one_query_by_einsum(query, key, value, block, causal):
 
 
 def keys_scaled_beforehand(query, key, value, block, causal):
-    return find("flash_forward").solution(query, key * query.shape[1] ** -0.5 * math.sqrt(query.shape[1]), value, block, causal)
+    there_and_back = key * query.shape[1] ** -0.5 * math.sqrt(query.shape[1])
+    return find("flash_forward").solution(query, there_and_back, value, block, causal)
 
 
 def one_key_at_a_time(query, key, value, block, causal):
@@ -156,7 +157,9 @@ def backward_row_by_row(d_out, query, key, value, out, logsumexp, block_q, block
     return d_query, d_key, d_value
 
 
-@pytest.mark.parametrize("answer, objection", [(plain_backward, HOLDS), (backward_row_by_row, "24 keys at once where a tile")])
+@pytest.mark.parametrize(
+    "answer, objection", [(plain_backward, HOLDS), (backward_row_by_row, "24 keys at once where a tile")]
+)
 def test_a_backward_without_tiles_is_rejected_and_told_why(answer, objection):
     result = grade("flash_backward", answer)
     assert result.status == "wrong" and objection in result.lines[0]
