@@ -95,3 +95,17 @@ def test_what_scrolls_sideways_is_reached_by_keyboard(phone):
             page.evaluate(UNFOLD)
             browser.settle(page)
             assert not (boxes := page.evaluate(unreachable)), f"{name}: {boxes}"
+
+
+@pytest.mark.parametrize("name", ["chapters/02_attention.html", "chapters/06_flash.html"])
+def test_a_figure_in_steps_moves_by_keyboard(name, desk):
+    page = desk.open(name)
+    figure = page.locator("figure.stepped").first
+    shown = "figure => [...figure.querySelectorAll('.step')].map(step => step.offsetParent !== null)"
+    before = figure.evaluate(shown)
+    assert before[0] and not any(before[1:])
+    figure.locator("input").focus()
+    page.keyboard.press("ArrowRight")
+    after = figure.evaluate(shown)
+    assert after[1] and sum(after) == 1
+    assert "2 of" in figure.inner_text()

@@ -14,19 +14,21 @@ AXE_OPTIONS = {"resultTypes": ["violations"], "preload": False, "rules": {"label
 # colour of the text around them) and the words of coloured code. So a formula becomes an empty box of its size, and of
 # the coloured words the first of each kind stays.
 SIMPLIFY = """() => {
-    for (const formula of document.querySelectorAll('mjx-container')) {
-        const inside = formula.querySelector(':scope > mjx-math');
-        if (!inside) continue;
-        const box = document.createElement('span'), size = inside.getBoundingClientRect();
+    // Measure everything, then change everything: the other way round, each change would lay the page out again.
+    const formulas = [...document.querySelectorAll('mjx-container:has(> mjx-math)')]
+        .map(formula => [formula, formula.querySelector(':scope > mjx-math').getBoundingClientRect()]);
+    const seen = new Set(), repeated = [];
+    for (const word of document.querySelectorAll('pre span:not(:has(*)):not([id])')) {
+        const kind = word.className + getComputedStyle(word).color;
+        if (seen.has(kind)) repeated.push(word);
+        else if (word.checkVisibility()) seen.add(kind);
+    }
+    for (const [formula, size] of formulas) {
+        const box = document.createElement('span');
         box.style.cssText = `display: inline-block; width: ${size.width}px; height: ${size.height}px`;
         formula.replaceChildren(box);
     }
-    const seen = new Set();
-    for (const word of document.querySelectorAll('pre span:not(:has(*))')) {
-        const kind = word.className + getComputedStyle(word).color;
-        if (seen.has(kind) && !word.id) word.replaceWith(word.textContent);
-        else if (word.checkVisibility()) seen.add(kind);
-    }
+    repeated.forEach(word => word.replaceWith(word.textContent));
     document.querySelectorAll('pre').forEach(block => block.normalize());
 }"""
 STILL = "*, *::before, *::after { transition: none !important; animation: none !important; scroll-behavior: auto !important }"
