@@ -3,12 +3,22 @@
 import os
 from collections import Counter
 
+import numpy as np
+import pytest
+
 # Before any kernel starts: exercises write no file and show no earlier state; small matrices need one thread.
 os.environ.setdefault("ATTNLIB_PROGRESS", "off")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 COUNTED = "checked "  # what a test counts: record_property("checked links", 12)
 BROWSER = "test_browser_"
+
+
+@pytest.fixture(autouse=True)
+def printed_as_numpy_prints():
+    """A chapter's first cell, run in a test, shortens how arrays are printed: not for the tests after it."""
+    with np.printoptions():
+        yield
 
 
 def pytest_configure(config):
