@@ -44,10 +44,13 @@ def main():
                     row["bytes"] = child("memory", row, options.seconds) if memory else {}
                     rows.append(row)
                     print(line(row), flush=True)
-    text = report(rows)
-    (HERE / "results.md").write_text(text, encoding="utf-8")
-    (HERE / "results.json").write_text(json.dumps({"machine": machine(), "rows": rows}, indent=1) + "\n", encoding="utf-8")
+                    save(rows)  # after every row: a run takes more than an hour, and a part of it is worth keeping
     print(f"\nwritten: benchmarks/results.md and results.json ({len(rows)} rows)")
+
+
+def save(rows):
+    (HERE / "results.md").write_text(report(rows), encoding="utf-8")
+    (HERE / "results.json").write_text(json.dumps({"machine": machine(), "rows": rows}, indent=1) + "\n", encoding="utf-8")
 
 
 def arguments():
@@ -56,7 +59,7 @@ def arguments():
     parser.add_argument("--dtypes", nargs="+", default=["float32", "float64"], choices=["float32", "float64"])
     parser.add_argument("--threads", type=int, nargs="+", default=sorted({1, os.cpu_count() or 1}))
     parser.add_argument("--passes", nargs="+", default=list(TITLES), choices=list(TITLES))
-    parser.add_argument("--seconds", type=float, default=4, help="to spend on the rounds of one row (at least 5 rounds)")
+    parser.add_argument("--seconds", type=float, default=4, help="to spend on the rounds of one row (at least 5, or 3 of over 15 s)")
     parser.add_argument("--worker", choices=list(WORKERS), help=argparse.SUPPRESS)
     parser.add_argument("--contender", help=argparse.SUPPRESS)
     return parser.parse_args()
@@ -104,7 +107,10 @@ def measure_time(options):
     times = {name: [] for name in contenders}
     start = time.perf_counter()
     clock = time.process_time if threads == 1 else time.perf_counter
-    while len(times[REFERENCE]) < 5 or (time.perf_counter() - start < options.seconds and len(times[REFERENCE]) < 101):
+    while (done := len(times[REFERENCE])) < 101:
+        spent = time.perf_counter() - start
+        if done >= (3 if spent > 15 * done else 5) and spent > options.seconds:
+            break
         for name, contender in contenders.items():
             before = clock()
             contender()
