@@ -21,6 +21,12 @@ def printed_as_numpy_prints():
         yield
 
 
+@pytest.fixture(autouse=True)
+def numpy_in_examples(doctest_namespace):
+    """`np` in every example of a docstring, also of a module that does not import it."""
+    doctest_namespace["np"] = np
+
+
 def pytest_configure(config):
     # The cells of one notebook belong on one worker: they share a kernel.
     if getattr(config.option, "numprocesses", None) and config.option.dist == "load":

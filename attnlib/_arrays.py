@@ -73,6 +73,21 @@ def as_axis(function, x, axis, name="x"):
     return int(axis) % x.ndim
 
 
+def as_integer(function, name, number, *, minimum=None):
+    """Return `number` as an int; raise if it is not one, or below `minimum`.
+
+    Examples
+    --------
+    >>> as_integer("causal_mask", "q", np.int64(3), minimum=0)
+    3
+    """
+    if isinstance(number, (bool, np.bool_)) or not isinstance(number, (int, np.integer)):
+        raise TypeError(f"{function}: {name} must be an integer; got {number!r}.")
+    if minimum is not None and number < minimum:
+        raise ValueError(f"{function}: {name} must be at least {minimum}; got {number}.")
+    return int(number)
+
+
 def same_shape(function, **arrays):
     """Raise a ValueError that shows every shape unless all the named arrays have one shape.
 

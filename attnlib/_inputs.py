@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from attnlib._arrays import as_float
+from attnlib._heads import heads_fit
 
 # The axes of each array beyond query, key and value that a backward takes, after the leading ones.
 _AXES = {"out": "qv", "d_out": "qv", "weights": "qk", "logsumexp": "q"}
@@ -163,68 +164,6 @@ def as_mask_array(function, mask, dtype=None):
             "To leave a query only one key, hide the others with -inf."
         )
     return mask
-
-
-def as_integer(function, name, number, *, minimum=None):
-    """Return `number` as an int; raise if it is not one, or below `minimum`.
-
-    Examples
-    --------
-    >>> as_integer("causal_mask", "q", np.int64(3), minimum=0)
-    3
-    """
-    if isinstance(number, (bool, np.bool_)) or not isinstance(number, (int, np.integer)):
-        raise TypeError(f"{function}: {name} must be an integer; got {number!r}.")
-    if minimum is not None and number < minimum:
-        raise ValueError(f"{function}: {name} must be at least {minimum}; got {number}.")
-    return int(number)
-
-
-def heads_fit(query_like, key_like):
-    """Whether the leading axes are equal, or the heads of the first a multiple of those of the second.
-
-    Examples
-    --------
-    >>> heads_fit(np.ones((2, 6, 3, 5)), np.ones((2, 3, 4, 5)))
-    True
-    """
-    leading, key_leading = query_like.shape[:-2], key_like.shape[:-2]
-    if leading == key_leading:
-        return True
-    same_before = len(leading) == len(key_leading) and leading[:-1] == key_leading[:-1]
-    return same_before and key_leading[-1] > 0 and leading[-1] % key_leading[-1] == 0
-
-
-def fold_heads(array, like):
-    """Turn the query heads that share a key head into more rows of one head.
-
-    With 6 query heads over 2 key heads, query heads 0, 1, 2 use key head 0 and 3, 4, 5 use
-    key head 1. For that key head it makes no difference which query head a row came from,
-    so (..., h, q, x) is read as (..., heads, h / heads · q, x) and every product becomes an
-    ordinary one: no copy of the keys, and the sum over the group that a gradient needs
-    happens inside the product. To undo it, reshape to the shape before.
-
-    Parameters
-    ----------
-    array : ndarray of shape (..., h, q, x)
-    like : ndarray of shape (..., heads, k, x)
-        The key or the value: its heads divide h.
-
-    Returns
-    -------
-    ndarray of shape (..., heads, h / heads · q, x)
-        `array` itself if no head is shared; a view if `array` is contiguous.
-
-    Examples
-    --------
-    >>> fold_heads(np.ones((2, 6, 3, 5)), like=np.ones((2, 2, 4, 5))).shape
-    (2, 2, 9, 5)
-    """
-    if array.shape[:-2] == like.shape[:-2]:
-        return array
-    *leading, h, q, x = array.shape
-    heads = like.shape[-3]
-    return array.reshape(*leading, heads, h // heads * q, x)
 
 
 def _check_shapes(function, query, key, value):

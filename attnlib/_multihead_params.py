@@ -1,12 +1,11 @@
-"""What multi-head attention learns: its parameters, where they start, and how PyTorch names them."""
+"""What multi-head attention learns: its parameters, and where they start."""
 
 import math
 from dataclasses import dataclass, fields
 
 import numpy as np
 
-from attnlib._arrays import as_float
-from attnlib._inputs import as_integer
+from attnlib._arrays import as_float, as_integer
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,17 +17,18 @@ class MultiHeadParams:
 
     Attributes
     ----------
-    query_weight : ndarray of shape (m, heads · d)
-    key_weight : ndarray of shape (key_width, kv_heads · d)
-    value_weight : ndarray of shape (value_width, kv_heads · v)
-    out_weight : ndarray of shape (heads · v, m)
+    query_weight : ndarray of shape (m, h·d)
+    key_weight : ndarray of shape (m, kv_heads·d)
+    value_weight : ndarray of shape (m, kv_heads·v)
+        What keys and values are made from may have a width of its own instead of m.
+    out_weight : ndarray of shape (h·v, m)
     heads : int
-        Number of query heads.
+        Number h of query heads.
     kv_heads : int
         Number of key and value heads, a divisor of `heads`; as many if left out. With fewer,
         neighbouring query heads share (grouped-query attention; with one, multi-query attention).
     query_bias, key_bias, value_bias, out_bias : ndarray or None
-        Of the length of the weight's second axis.
+        One number for each column of `query_weight`, `key_weight` and so on.
 
     Raises
     ------
@@ -36,6 +36,12 @@ class MultiHeadParams:
         If a number of heads is not an integer, or an array does not hold real numbers.
     ValueError
         If the shapes do not fit together.
+
+    Examples
+    --------
+    >>> params = MultiHeadParams(*np.ones((4, 6, 6)), heads=3)
+    >>> params.m, params.d, params.v
+    (6, 2, 2)
     """
 
     query_weight: np.ndarray
@@ -105,16 +111,13 @@ class MultiHeadParams:
         >>> stepped = params.map(lambda weight, d_weight: weight - 0.1 * d_weight, d_params)
         """
         mapped = {
-            name: function(array, *(getattr(other, name) for other in others))
-            for name, array in self.arrays().items()
+            name: function(array, *(getattr(other, name) for other in others)) for name, array in self.arrays().items()
         }
         return MultiHeadParams(heads=self.heads, kv_heads=self.kv_heads, **mapped)
 
     def _refuse(self, reason):
         shapes = "\n".join(f"  {name + ':':<13} {array.shape}" for name, array in self.arrays().items())
-        raise ValueError(
-            f"MultiHeadParams: {reason}.\n{shapes}\n  heads: {self.heads}, kv_heads: {self.kv_heads}"
-        )
+        raise ValueError(f"MultiHeadParams: {reason}.\n{shapes}\n  heads: {self.heads}, kv_heads: {self.kv_heads}")
 
 
 def init_multihead(
@@ -195,120 +198,6 @@ def init_multihead(
         arrays[f"{which}_weight"] = (rng.standard_normal((fan_in, columns)) / math.sqrt(fan_in)).astype(dtype)
         arrays[f"{which}_bias"] = np.zeros(columns, dtype) if bias else None
     return MultiHeadParams(heads=heads, kv_heads=kv_heads, **arrays)
-
-
-def from_torch(state_dict, heads):
-    """Parameters from the state dict of a `torch.nn.MultiheadAttention`. Needs no PyTorch.
-
-    PyTorch computes ``x @ weight.T``, so every weight is transposed here; and it stacks the weights of
-    query, key and value on top of each other in one array (3 m, m), unless keys or values have a width
-    of their own (``kdim``, ``vdim``). Which columns belong to which head is the same.
-
-    Parameters
-    ----------
-    state_dict : mapping from str to array_like
-        For example ``module.state_dict()`` or an opened ``.npz`` file.
-    heads : int
-        The module's ``num_heads``, which the state dict does not hold.
-
-    Returns
-    -------
-    params : MultiHeadParams
-
-    Raises
-    ------
-    TypeError
-        If `heads` is not an integer or an entry does not hold real numbers.
-    ValueError
-        If an entry is missing, unknown or of a wrong shape, or the module was made with
-        ``add_bias_kv=True``: additional keys and values that are learned are not supported.
-
-    Examples
-    --------
-    >>> state = {"in_proj_weight": np.ones((12, 4)), "out_proj.weight": np.ones((4, 4))}
-    >>> from_torch(state, heads=2).query_weight.shape
-    (4, 4)
-    """
-    name, given = "from_torch", set(state_dict)
-    if given & {"bias_k", "bias_v"}:
-        raise ValueError(f"{name}: bias_k and bias_v (add_bias_kv=True) are not supported.")
-    packed = "in_proj_weight" in given
-    weights = {"in_proj_weight"} if packed else {f"{which}_proj_weight" for which in "qkv"}
-    required, optional = weights | {"out_proj.weight"}, {"in_proj_bias", "out_proj.bias"}
-    if not required <= given <= required | optional:
-        raise ValueError(
-            f"{name}: state_dict must hold {', '.join(sorted(required))} and may hold {', '.join(sorted(optional))}; "
-            f"got {', '.join(sorted(given))}."
-        )
-    arrays, dtype = as_float(name, **{key: state_dict[key] for key in state_dict})
-    # Copies, or a later training step of the module would change what was taken from it.
-    arrays = {key: array.astype(dtype) for key, array in zip(state_dict, arrays, strict=True)}
-    for key, axes in {key: 2 if key.endswith("weight") else 1 for key in arrays}.items():
-        if arrays[key].ndim != axes or key.startswith("in_proj") and len(arrays[key]) % 3:
-            expected = "a first axis of 3 m" if key.startswith("in_proj") else "two axes"
-            raise ValueError(f"{name}: {key} has the wrong shape {arrays[key].shape}; expected {expected}.")
-    stacked = np.split(arrays["in_proj_weight"], 3) if packed else [arrays[f"{which}_proj_weight"] for which in "qkv"]
-    biases = np.split(arrays["in_proj_bias"], 3) if "in_proj_bias" in given else [None] * 3
-    names = ("query", "key", "value", "out")
-    transposed = (weight.T for weight in (*stacked, arrays["out_proj.weight"]))
-    return MultiHeadParams(
-        heads=heads,
-        **{f"{which}_weight": weight for which, weight in zip(names, transposed, strict=True)},
-        **{f"{which}_bias": bias for which, bias in zip(names, (*biases, arrays.get("out_proj.bias")), strict=True)},
-    )
-
-
-def to_torch(params):
-    """The state dict of a `torch.nn.MultiheadAttention` with these parameters, as NumPy arrays.
-
-    Turn each into a tensor for ``load_state_dict``. The weights of query, key and value are packed into one
-    array unless keys or values have a width of their own. PyTorch has all biases or none: if some are
-    missing here, they become zeros there, which computes the same.
-
-    Parameters
-    ----------
-    params : MultiHeadParams
-
-    Returns
-    -------
-    state_dict : dict from str to ndarray
-
-    Raises
-    ------
-    TypeError
-        If `params` is not a `MultiHeadParams`.
-    ValueError
-        If PyTorch's module cannot hold them: it has as many key heads as query heads, and d and v are
-        both m / heads.
-
-    Examples
-    --------
-    >>> params = init_multihead(np.random.default_rng(0), m=4, heads=2, bias=True)
-    >>> {name: array.shape for name, array in to_torch(params).items()}
-    {'in_proj_weight': (12, 4), 'in_proj_bias': (12,), 'out_proj.weight': (4, 4), 'out_proj.bias': (4,)}
-    """
-    if not isinstance(params, MultiHeadParams):
-        raise TypeError(f"to_torch: params must be a MultiHeadParams; got {type(params).__name__}.")
-    m, heads = params.m, params.heads
-    if params.kv_heads != heads or not params.d * heads == params.v * heads == m:
-        raise ValueError(
-            "to_torch: torch.nn.MultiheadAttention needs kv_heads = heads and d = v = m / heads; "
-            f"got m {m}, heads {heads}, kv_heads {params.kv_heads}, d {params.d}, v {params.v}."
-        )
-    arrays = params.arrays()
-    weights = [arrays[f"{which}_weight"].T for which in ("query", "key", "value")]
-    if all(weight.shape == (m, m) for weight in weights):
-        state_dict = {"in_proj_weight": np.concatenate(weights)}
-    else:
-        state_dict = {f"{which}_proj_weight": weight.copy() for which, weight in zip("qkv", weights, strict=True)}
-    if any(name.endswith("bias") for name in arrays):
-        zeros = np.zeros(m, params.query_weight.dtype)
-        biases = [arrays.get(f"{which}_bias", zeros) for which in ("query", "key", "value", "out")]
-        state_dict["in_proj_bias"] = np.concatenate(biases[:3])
-    state_dict["out_proj.weight"] = arrays["out_weight"].T.copy()
-    if "in_proj_bias" in state_dict:
-        state_dict["out_proj.bias"] = biases[3].copy()
-    return state_dict
 
 
 def _head_counts(function, heads, kv_heads):

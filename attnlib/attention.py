@@ -3,7 +3,8 @@
 import numpy as np
 
 from attnlib._arrays import as_float
-from attnlib._inputs import as_mask, attention_inputs, fold_heads, heads_fit
+from attnlib._heads import fold_heads, heads_fit
+from attnlib._inputs import as_mask, attention_inputs
 from attnlib.masks import causal_mask
 
 

@@ -1,12 +1,12 @@
 """Multi-head attention: several attentions side by side, with learned projections, forward and backward."""
 
-from typing import NamedTuple
-
 import numpy as np
 
-from attnlib._arrays import as_float
-from attnlib._inputs import as_integer, as_mask_array, attention_inputs
-from attnlib._multihead_params import MultiHeadParams, from_torch, init_multihead, to_torch
+from attnlib._heads import merge_heads, split_heads
+from attnlib._inputs import as_mask_array, attention_inputs
+from attnlib._multihead_inputs import MultiHeadSaved, check_mask_shape, prepare, prepare_backward
+from attnlib._multihead_params import MultiHeadParams, init_multihead
+from attnlib._multihead_torch import from_torch, to_torch
 from attnlib.attention import attention, attention_backward, attention_mask_backward
 
 __all__ = [
@@ -21,106 +21,6 @@ __all__ = [
     "split_heads",
     "to_torch",
 ]
-
-
-class MultiHeadSaved(NamedTuple):
-    """What `multihead_attention` keeps for its backward.
-
-    Attributes
-    ----------
-    x : ndarray of shape (..., q, m)
-    context : None, ndarray, or tuple of two
-        As given to `multihead_attention`.
-    query : ndarray of shape (..., h, q, d)
-    key : ndarray of shape (..., h, k, d)
-    value : ndarray of shape (..., h, k, v)
-        Here h may be smaller, if heads share their keys and values.
-    weights : ndarray of shape (..., h, q, k)
-        The attention weights of every head: the ones to look at.
-    merged : ndarray of shape (..., q, h·v)
-        The outputs of all heads side by side, before the last projection.
-    """
-
-    x: np.ndarray
-    context: np.ndarray | tuple | None
-    query: np.ndarray
-    key: np.ndarray
-    value: np.ndarray
-    weights: np.ndarray
-    merged: np.ndarray
-
-
-def split_heads(x, heads):
-    """Cut the features into `heads` blocks and give each head its own axis, before the positions.
-
-    The reshape alone would put the head axis after the positions: attention works on the last two
-    axes, so heads and positions change places.
-
-    Parameters
-    ----------
-    x : array_like of shape (..., n, heads · d)
-    heads : int
-
-    Returns
-    -------
-    ndarray of shape (..., heads, n, d)
-
-    Raises
-    ------
-    TypeError
-        If `x` does not hold real numbers or `heads` is not an integer.
-    ValueError
-        If `heads` does not divide the last axis.
-
-    Examples
-    --------
-    >>> split_heads([[1, 2, 3, 4], [5, 6, 7, 8]], 2)
-    array([[[1., 2.],
-            [5., 6.]],
-    <BLANKLINE>
-           [[3., 4.],
-            [7., 8.]]])
-    """
-    (x,), dtype = as_float("split_heads", x=x)
-    heads = as_integer("split_heads", "heads", heads, minimum=1)
-    if x.ndim < 2 or x.shape[-1] % heads:
-        raise ValueError(
-            f"split_heads: x must have the shape (..., n, heads · d), its last axis a multiple of heads = {heads}; "
-            f"got {x.shape}."
-        )
-    *leading, n, width = x.shape
-    return x.reshape(*leading, n, heads, width // heads).swapaxes(-3, -2).astype(dtype, copy=False)
-
-
-def merge_heads(x):
-    """Put the features of all heads side by side again: undo `split_heads`. Also its gradient.
-
-    Parameters
-    ----------
-    x : array_like of shape (..., h, n, d)
-
-    Returns
-    -------
-    ndarray of shape (..., n, h·d)
-
-    Raises
-    ------
-    TypeError
-        If `x` does not hold real numbers.
-    ValueError
-        If `x` has fewer than three axes.
-
-    Examples
-    --------
-    >>> merge_heads([[[1, 2], [5, 6]], [[3, 4], [7, 8]]])
-    array([[1., 2., 3., 4.],
-           [5., 6., 7., 8.]])
-    """
-    (x,), dtype = as_float("merge_heads", x=x)
-    if x.ndim < 3:
-        raise ValueError(f"merge_heads: x must have the shape (..., h, n, d); got {x.shape}.")
-    *leading, heads, n, d = x.shape
-    return x.swapaxes(-3, -2).reshape(*leading, n, heads * d).astype(dtype, copy=False)
 
 
 @np.errstate(over="ignore", invalid="ignore")  # an overflow shows as inf or NaN, without a warning
@@ -177,10 +77,10 @@ def multihead_attention(x, params, *, context=None, mask=None, causal=False):
     ((2, 5, 12), (2, 3, 5, 5))
     """
     name = "multihead_attention"
-    x, context, params, dtype = _prepare(name, x, params, context)
+    x, context, params, dtype = prepare(name, x, params, context)
     query, key, value = _project_heads(x, params, context)
     if mask is not None:
-        _check_mask_shape(name, as_mask_array(name, mask).shape, (*query.shape[:-1], key.shape[-2]))
+        check_mask_shape(name, as_mask_array(name, mask).shape, (*query.shape[:-1], key.shape[-2]))
     attention_inputs(name, query, key, value, causal=causal)  # its errors in the name of this function
     attended, weights = attention(query, key, value, mask=mask, causal=causal)
     merged = merge_heads(attended)
@@ -232,7 +132,7 @@ def multihead_attention_backward(d_out, params, saved):
     >>> d_x.shape, d_context, d_params.key_weight.shape
     ((2, 5, 12), None, (12, 12))
     """
-    d_out, params, dtype = _prepare_backward("multihead_attention_backward", d_out, params, saved)
+    d_out, params, dtype = prepare_backward("multihead_attention_backward", d_out, params, saved)
     x, context, query, key, value, weights, merged = saved
     for_keys, for_values = _key_and_value_inputs(x, context)
     # forward: out = merged @ out_weight + out_bias
@@ -297,7 +197,7 @@ def multihead_mask_backward(d_out, params, saved, mask):
     >>> multihead_mask_backward(rng.normal(size=out.shape), params, saved, mask).shape
     (3, 1, 5)
     """
-    d_out, params, dtype = _prepare_backward("multihead_mask_backward", d_out, params, saved)
+    d_out, params, dtype = prepare_backward("multihead_mask_backward", d_out, params, saved)
     # forward: out = merge_heads(attended) @ out_weight + out_bias
     d_attended = split_heads(d_out @ params.out_weight.mT, params.heads)
     # forward: attended, weights = attention(query, key, value, mask=mask)
@@ -330,71 +230,3 @@ def _key_and_value_inputs(x, context):
     if context is None:
         return x, x
     return context if isinstance(context, tuple) else (context, context)
-
-
-def _prepare(function, x, params, context):
-    """x, context and params, checked and in one dtype to compute in; and the dtype to return."""
-    if not isinstance(params, MultiHeadParams):
-        raise TypeError(f"{function}: params must be a MultiHeadParams; got {type(params).__name__}.")
-    inputs = {"x": x}
-    if isinstance(context, tuple):
-        if len(context) != 2:
-            raise ValueError(f"{function}: a tuple context must be (for_keys, for_values); got {len(context)} items.")
-        inputs |= {"context[0]": context[0], "context[1]": context[1]}
-    elif context is not None:
-        inputs["context"] = context
-    converted, dtype = as_float(function, **inputs, **params.arrays())
-    inputs = dict(zip(inputs, converted, strict=False))
-    params = params.map(lambda array: array.astype(inputs["x"].dtype, copy=False))
-    names = list(inputs)  # keys come from x, from the one context, or from the first of two
-    for_keys, for_values = names[-2:] if len(names) == 3 else names[-1:] * 2
-    _check_input(function, "x", "(..., q, m)", inputs, params.query_weight)
-    _check_input(function, for_keys, "(..., k, key_width)", inputs, params.key_weight)
-    _check_input(function, for_values, "(..., k, value_width)", inputs, params.value_weight)
-    if inputs[for_keys].shape[-2] != inputs[for_values].shape[-2]:
-        raise ValueError(
-            f"{function}: {for_keys} and {for_values} must have the same number of positions k, because each key "
-            f"stands for one value; got {inputs[for_keys].shape} and {inputs[for_values].shape}."
-        )
-    x, *context = inputs.values()
-    return x, tuple(context) if len(context) == 2 else context[0] if context else None, params, dtype
-
-
-def _check_input(function, name, axes, inputs, weight):
-    x, array = inputs["x"], inputs[name]
-    if array.ndim < 2 or array.shape[-1] != weight.shape[0]:
-        raise ValueError(
-            f"{function}: {name} must have the shape {axes} with a last axis of {weight.shape[0]}, "
-            f"one feature for each row of its weight; got {array.shape}."
-        )
-    if array.shape[:-2] != x.shape[:-2]:
-        raise ValueError(
-            f"{function}: x and {name} must have the same leading axes; they are not broadcast against each other.\n"
-            f"  x:          {x.shape}\n  {name + ':':<11} {array.shape}"
-        )
-
-
-def _check_mask_shape(function, shape, scores_shape):
-    try:
-        fits = np.broadcast_shapes(shape, scores_shape) == scores_shape
-    except ValueError:
-        fits = False
-    if not fits:
-        raise ValueError(
-            f"{function}: mask must broadcast to the shape (..., heads, q, k) of the scores. A mask for each batch "
-            "element, (b, q, k), needs an axis for the heads: mask[:, np.newaxis].\n"
-            f"  mask:                      {shape}\n"
-            f"  scores (..., heads, q, k): {scores_shape}"
-        )
-
-
-def _prepare_backward(function, d_out, params, saved):
-    for name, value, kind in (("params", params, MultiHeadParams), ("saved", saved, MultiHeadSaved)):
-        if not isinstance(value, kind):
-            raise TypeError(f"{function}: {name} must be a {kind.__name__}; got {type(value).__name__}.")
-    (d_out, *_), dtype = as_float(function, d_out=d_out, **params.arrays())
-    if d_out.shape != saved.x.shape:
-        raise ValueError(
-            f"{function}: d_out must have the shape (..., q, m) of x and out; got {d_out.shape}, x is {saved.x.shape}."
-        )
-    return d_out, params.map(lambda array: array.astype(d_out.dtype, copy=False)), dtype

@@ -22,9 +22,9 @@ def source(*functions):
 
     Examples
     --------
-    >>> from attnlib.softmax import _no_zero
-    >>> print(source(_no_zero))
-    def _no_zero(total):
+    >>> from attnlib._shifted import no_zero
+    >>> print(source(no_zero))
+    def no_zero(total):
         return np.where(total == 0, total.dtype.type(1), total)
     """
     return "\n\n\n".join(map(_without_docstrings, functions))
@@ -44,9 +44,9 @@ def show_source(*functions):
 
     Examples
     --------
-    >>> from attnlib.softmax import _log
-    >>> show_source(_log).data.splitlines()[:2]
-    ['```python', 'def _log(total):']
+    >>> from attnlib._shifted import log_of_sum
+    >>> show_source(log_of_sum).data.splitlines()[:2]
+    ['```python', 'def log_of_sum(total):']
     """
     from IPython.display import Markdown
 

@@ -139,8 +139,9 @@ def jax_xla(n, d, heads, dtype, passes):
         run = attend(passes == "causal")
         return lambda: run(*inputs).block_until_ready()
     if passes == "backward":
-        pull = jax.jit(jax.vjp(forward, *inputs)[1])
-        return lambda: jax.block_until_ready(pull(d_out))
+        pull_back = jax.vjp(forward, *inputs)[1]  # an argument: what it saved must not become a constant of the code
+        run = jax.jit(lambda pull_back, d_out: pull_back(d_out))
+        return lambda: jax.block_until_ready(run(pull_back, d_out))
     both = jax.jit(lambda *inputs: jax.vjp(forward, *inputs)[1](d_out))
     return lambda: jax.block_until_ready(both(*inputs))
 

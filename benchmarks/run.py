@@ -6,7 +6,8 @@ All contenders of a row are measured in turn, in one process, after a warm-up; a
 of *their time / our Flash's time in the same round*, so that a slow moment of the machine hits both. With one thread
 the time is the processor's, which other programs hardly disturb; with more it is the wall clock's. Peak memory is that
 of one call in a process of its own: NumPy's arrays to the byte, the peers by the growth of the process, which misses
-what fits into memory they already had. The table goes to benchmarks/results.md.
+what fits into memory they already had. The table goes to benchmarks/results.md; rows that this machine measured before
+with the same versions stay in it.
 """
 
 import argparse
@@ -33,22 +34,32 @@ def main():
     if options.worker:
         print(json.dumps(WORKERS[options.worker](options)))
         return
-    rows = []
+    rows = rows_so_far()
     for threads in options.threads:
         for dtype in options.dtypes:
             for n in options.n:
                 for passes in options.passes:
                     row = {"threads": threads, "dtype": dtype, "n": n, "passes": passes}
                     row["seconds"], row["ratios"] = child("time", row, options.seconds)
-                    memory = threads == options.threads[0] and dtype == "float32" and passes in ("forward", "both")
+                    memory = threads == 1 and dtype == "float32" and passes in ("forward", "both")
                     row["bytes"] = child("memory", row, options.seconds) if memory else {}
-                    rows.append(row)
+                    rows[threads, dtype, n, passes] = row
                     print(line(row), flush=True)
                     save(rows)  # after every row: a run takes more than an hour, and a part of it is worth keeping
     print(f"\nwritten: benchmarks/results.md and results.json ({len(rows)} rows)")
 
 
+def rows_so_far():
+    """The rows of earlier runs by what they measure, if this machine made them with these versions."""
+    path = HERE / "results.json"
+    earlier = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {"machine": {}}
+    if {**earlier["machine"], "date": ""} != {**machine(), "date": ""}:
+        return {}
+    return {(row["threads"], row["dtype"], row["n"], row["passes"]): row for row in earlier["rows"]}
+
+
 def save(rows):
+    rows = [rows[key] for key in sorted(rows, key=lambda key: (*key[:3], list(TITLES).index(key[3])))]
     (HERE / "results.md").write_text(report(rows), encoding="utf-8")
     (HERE / "results.json").write_text(json.dumps({"machine": machine(), "rows": rows}, indent=1) + "\n", encoding="utf-8")
 

@@ -9,7 +9,9 @@ import warnings
 import numpy as np
 import pytest
 
-from attnlib._inputs import as_integer, as_mask, as_mask_array, attention_inputs, fold_heads, heads_fit
+from attnlib._arrays import as_integer
+from attnlib._heads import fold_heads, heads_fit
+from attnlib._inputs import as_mask, as_mask_array, attention_inputs
 from attnlib.attention import attention, attention_backward
 
 INF, NAN = np.inf, np.nan
