@@ -173,8 +173,10 @@ def limit_torch(threads):
 def machine():
     import numpy as np
 
-    blas = np.show_config(mode="dicts")["Build Dependencies"]["blas"]
+    built = np.show_config(mode="dicts")
+    blas, vectors = built["Build Dependencies"]["blas"], built["SIMD Extensions"].get("found", ["baseline"])
     about = {"python": platform.python_version(), "numpy": np.__version__, "blas": f"{blas['name']} {blas['version']}"}
+    about["vectors"] = vectors[-1]  # the widest instructions that NumPy uses: exp depends on them
     for package in ("torch", "jax"):
         try:
             about[package] = version(package)

@@ -1,9 +1,10 @@
 """How did a function get its result? Whether a tiled one holds, or looks at, more than its tile.
 
 Two observations, each by one call: what Python's memory tracer sees, and arrays that report when too many
-rows of them go into one product. An answer that converts its arguments to plain arrays escapes the second;
-nothing that holds a whole matrix escapes the first.
+rows of them go into one product. While they are watched, `np.asarray` and its like leave them what they are.
 """
+
+from contextlib import contextmanager
 
 import numpy as np
 
@@ -63,7 +64,8 @@ def most_rows_at_once(function, arguments, names):
     watch = _Watch(names)
     matrices = {name: array for name, array in arguments.items() if np.ndim(array) == 2}
     watched = arguments | {name: watch.over(array, name) for name, array in matrices.items()}
-    _finishes(function, watched.values())
+    with _conversions_that_keep_watching():
+        _finishes(function, watched.values())
     return watch.most
 
 
@@ -126,6 +128,29 @@ class _Watched(np.ndarray):
             _report([x for x in arguments if isinstance(x, np.ndarray)], False)
             return function(*map(_plain, arguments), **{name: _plain(x) for name, x in options.items()})
         return super().__array_function__(function, types, arguments, options)
+
+
+@contextmanager
+def _conversions_that_keep_watching():
+    def keeping(convert):
+        def converted(x, *arguments, **options):
+            result = convert(x, *arguments, **options)
+            if not isinstance(x, _Watched) or result.size != x.size:
+                return result
+            watched = result.view(_Watched)
+            watched.__array_finalize__(x)
+            return watched
+
+        return converted
+
+    conversions = {name: getattr(np, name) for name in ("array", "asarray", "ascontiguousarray", "asfortranarray")}
+    try:
+        for name, convert in conversions.items():
+            setattr(np, name, keeping(convert))
+        yield
+    finally:
+        for name, convert in conversions.items():
+            setattr(np, name, convert)
 
 
 def _report(operands, elementwise):

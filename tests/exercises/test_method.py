@@ -59,6 +59,10 @@ def one_query_at_a_time(query, key, value, block, causal):
     return np.concatenate([row[0] for row in rows]), np.concatenate([row[1] for row in rows])
 
 
+def one_query_at_a_time_from_plain_arrays(query, key, value, block, causal):
+    return one_query_at_a_time(*map(np.asarray, (query, key, value)), block, causal)
+
+
 def one_query_without_a_matrix_product(query, key, value, block, causal):
     rows = []
     for i in range(len(query)):
@@ -105,6 +109,7 @@ LOOKS = "it looks at 24 keys at once where a block has 3"
         (scores_collected_in_blocks, HOLDS),
         (a_mask_of_full_size, HOLDS),
         (one_query_at_a_time, LOOKS),
+        (one_query_at_a_time_from_plain_arrays, LOOKS),
         (one_query_without_a_matrix_product, LOOKS),
         (one_query_by_einsum, LOOKS),
     ],
@@ -208,6 +213,9 @@ WAYS = {
     "after a scale": lambda x, y: (0.5 * x) @ y,
     "weights for each row": lambda x, y: (np.ones((6, 1)) * x).sum(axis=0),
     "copied": lambda x, y: x.copy() @ y,
+    "as a plain array": lambda x, y: np.asarray(x) @ y,
+    "as a new array": lambda x, y: np.array(x, dtype=float) @ y,
+    "contiguous": lambda x, y: y @ np.ascontiguousarray(x.T),
 }
 
 
@@ -217,12 +225,20 @@ def test_rows_that_go_into_a_product_are_seen(way):
 
 
 INNOCENT = {
+    "a block as a plain array": lambda x, y: np.asarray(x[:1]) @ y,
+    "a plain list": lambda x, y: np.asarray([1.0, 2.0, 3.0]) @ y,
     "a scale": lambda x, y: 2.0 * x,
     "a scale for each feature": lambda x, y: y * x,
     "a sum": lambda x, y: x.sum(axis=0) + y,
     "padded": lambda x, y: np.concatenate([x, np.zeros((2, 3))])[:1] @ y,
     "in place": lambda x, y: np.add(x.copy(), 1, out=np.zeros((6, 3))),
 }
+
+
+def test_numpy_is_itself_again_after_a_watched_call():
+    before = np.asarray, np.array
+    most_rows_at_once(np.matmul, {"x": np.ones((6, 3)), "y": np.ones(3)}, ("x",))
+    assert (np.asarray, np.array) == before and type(np.asarray(np.ones(3))) is np.ndarray
 
 
 @pytest.mark.parametrize("way", INNOCENT)
