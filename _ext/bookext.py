@@ -2,7 +2,8 @@
 
 * MathJax comes from an installed package and is copied into the site: no page asks another site for anything.
 * Links to the documentation of Python and NumPy are resolved from the lists in `_inv`: building needs no network.
-* The types and references of docstrings become plain text, so that `-n` can be strict about all other references.
+* The types and references of docstrings become plain text, so that `-n` can be strict about all other references;
+  the fields of a tuple are described once.
 * One setting, `repository.url`, decides about all buttons that need an address.
 * `index.html` at the top leads to the first page.
 """
@@ -43,6 +44,7 @@ def setup(app):
     app.connect("config-inited", settle_buttons)
     app.connect("config-inited", local_inventories, priority=400)  # before intersphinx reads its mapping
     app.connect("builder-inited", copy_mathjax)
+    app.connect("autodoc-skip-member", skip_fields)
     app.connect("autodoc-process-docstring", plain_types_and_references, priority=900)  # after napoleon
     app.connect("html-page-context", page_context, priority=900)  # after the theme
     app.connect("build-finished", finish)
@@ -91,6 +93,11 @@ def copy_mathjax(app):
             shutil.copytree(source / name, target / name, dirs_exist_ok=True)
         else:
             shutil.copyfile(source / name, target / name)
+
+
+def skip_fields(app, what, name, obj, skip, options):
+    """Leave out "Alias for field number 0": the class describes its fields already."""
+    return True if str(getattr(obj, "__doc__", "")).startswith("Alias for field number") else None
 
 
 def plain_types_and_references(app, what, name, obj, options, lines):
