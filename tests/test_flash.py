@@ -607,6 +607,12 @@ def test_a_nan_in_a_live_key_or_value_reaches_every_row_that_sees_it(rng):
     np.testing.assert_array_equal(np.isnan(out).any(axis=-1), np.arange(Q) == 2)
 
 
+def test_an_output_that_overflowed_is_merged_without_a_warning():
+    zero_share, all_of_it = np.array([-1000.0]), np.array([0.0])
+    merged, logsumexp = merge_partials([[np.inf]], zero_share, [[1.0]], all_of_it)
+    assert np.isnan(merged).all() and logsumexp == 0  # 0 · inf: nobody can tell what it was
+
+
 def test_an_overflow_of_the_scores_is_nan_without_a_warning():
     big = np.full((1, 2), 1e200)
     out, logsumexp = flash_attention(big, np.stack([big[0], -big[0]]), np.ones((2, 1)), block_k=1)
