@@ -9,7 +9,7 @@ A notebook cell holds a function with blanks (`TODO`) and, as its last line,
 answers; if it equals one of them, the check names the mistake.
 
 For authors, `Exercise, Probe, Mistake, value_exercise, grade` and `Result` are here too; an
-exercise is added by writing it into the ``EXERCISES`` of its topic module.
+exercise is added by writing it into the ``EXERCISES`` of a module of its topic.
 """
 
 from attnlib.exercises._engine import Exercise, Mistake, Probe, Result, grade, value_exercise

@@ -1,4 +1,4 @@
-"""Every exercise of the book by its id. A topic module lists its own in ``EXERCISES``."""
+"""Every exercise of the book by its id. A topic has one module or more; each lists its own in ``EXERCISES``."""
 
 import difflib
 import importlib
@@ -7,25 +7,39 @@ from functools import lru_cache
 
 import attnlib.exercises as package
 
-_BOOK_ORDER = (
-    "prerequisites", "softmax", "attention", "gradients", "masks", "multihead", "flash", "positions", "decoding",
-    "training",
-)  # fmt: skip
+_BOOK_ORDER = {
+    "prerequisites": (
+        "matrix_shapes", "product_transpose", "delta_sum", "linear_backward", "vjp_cost", "variance_of_sum",
+    ),
+    "softmax": ("softmax", "softmax_backward", "online_softmax"),
+    "attention": ("two_token_weight", "sdpa", "spot_attention", "attention_shape"),
+    "gradients": ("score_gradient", "sdpa_backward", "spot_gradient"),
+    "masks": ("spot_mask", "causal_mask", "masked_softmax", "allowed_pairs", "padded_causal_attention"),
+    "multihead": (
+        "mha", "spot_multihead", "mha_backward", "mha_parameters", "score_mebibytes", "gqa", "gqa_backward",
+    ),
+    "flash": (
+        "flash_forward", "spot_flash", "flash_backward", "merge_partials", "attention_flops", "scores_bytes",
+        "causal_tiles",
+    ),
+}  # fmt: skip
 
 
 @lru_cache(maxsize=1)
 def registry():
     """Return all exercises as a dict from id to `Exercise`, in the order of the book."""
     exercises = {}
-    topics = sorted(module.name for module in pkgutil.iter_modules(package.__path__))
-    for topic in topics:
-        if topic.startswith("_"):
+    modules = sorted(module.name for module in pkgutil.iter_modules(package.__path__))
+    for name in modules:
+        if name.startswith("_"):
             continue
-        for exercise in importlib.import_module(f"{package.__name__}.{topic}").EXERCISES:
+        for exercise in importlib.import_module(f"{package.__name__}.{name}").EXERCISES:
             if exercise.id in exercises:
-                raise ValueError(f"two exercises have the id {exercise.id!r}; the second is in {topic}.py.")
+                raise ValueError(f"two exercises have the id {exercise.id!r}; the second is in {name}.py.")
+            if exercise.id not in _BOOK_ORDER.get(exercise.chapter, ()):
+                raise ValueError(f"{exercise.id!r}, in {name}.py, has no place in the book: add it to _BOOK_ORDER.")
             exercises[exercise.id] = exercise
-    return dict(sorted(exercises.items(), key=lambda item: _BOOK_ORDER.index(item[1].chapter)))
+    return {id: exercises[id] for ids in _BOOK_ORDER.values() for id in ids}
 
 
 def find(id):

@@ -1,13 +1,12 @@
-"""Exercises of the chapter on Flash attention: the forward pass, and a tiled attention with a bug to spot."""
+"""The exercise on the forward pass of Flash attention, and a wrong one for `flash_spot`."""
 
 import math
 
 import numpy as np
 
-from attnlib.exercises._model import Exercise, Mistake, Probe, value_exercise
+from attnlib.exercises._flash_family import forward_family
+from attnlib.exercises._model import Exercise, Mistake, Probe
 from attnlib.exercises._watch import most_rows_at_once, peak_bytes
-
-# flash_forward
 
 
 def flash_forward(query, key, value, block, causal):
@@ -48,76 +47,6 @@ def _forward_oracle(query, key, value, block, causal):
             mixed = math.fsum(power * value[j, feature] for power, j in zip(powers, visible, strict=True))
             out[i, feature] = mixed / math.fsum(powers)
     return out, logsumexp
-
-
-def _forward_family(bugs):
-    def hidden_scores(scores, start, q, k):
-        columns = np.arange(scores.shape[-1]) + (0 if "local_cols" in bugs else start)
-        last = np.arange(q)[:, None] + (0 if "no_offset" in bugs else k - q)
-        return np.where(columns > last, -np.inf, scores)
-
-    def skip_cut_tiles(scores, start, block, q, k):
-        for top in range(0, q, block):  # the last key of the block against the first query of the tile
-            if start + scores.shape[-1] - 1 > top + k - q:
-                scores[top : top + block] = -np.inf
-        return scores
-
-    def blocks(query, key, value, block, causal):
-        q, k = len(query), len(key)
-        count = k // block if "drop_tail" in bugs else math.ceil(k / block)
-        for start in range(0, count * block, block):
-            keys, values = key[start : start + block], value[start : start + block]
-            if "pad_zero_keys" in bugs:
-                missing = ((0, block - len(keys)), (0, 0))
-                keys, values = np.pad(keys, missing), np.pad(values, missing)
-            scores = query @ keys.T
-            if "no_scale" not in bugs:
-                scores = scores / math.sqrt(query.shape[-1])
-            if causal:
-                scores = hidden_scores(scores, start, q, k)
-                if "skip_diag_block" in bugs:
-                    scores = skip_cut_tiles(scores, start, block, q, k)
-            yield scores, values
-
-    def shifted(new):
-        return new if "nan_rows" in bugs else np.where(np.isneginf(new), 0.0, new)
-
-    def safe(total):
-        return total if "nan_rows" in bugs else np.where(total == 0, 1.0, total)
-
-    def mean_of_blocks(parts):
-        outs = []
-        for scores, values in parts:
-            exponentials = np.exp(scores - shifted(scores.max(axis=1, keepdims=True)))
-            outs.append(exponentials / safe(exponentials.sum(axis=1, keepdims=True)) @ values)
-        return np.mean(outs, axis=0)
-
-    def variant(query, key, value, block, causal):
-        out = np.zeros((len(query), value.shape[1]))
-        maximum = np.full((len(query), 1), 0.0 if "m_init_0" in bugs else -np.inf)
-        total = np.zeros((len(query), 1))
-        parts = list(blocks(query, key, value, block, causal))
-        for scores, values in parts:
-            new = np.maximum(maximum, scores.max(axis=1, keepdims=True))
-            rescale = np.exp(maximum - shifted(new))
-            if "alpha_inv" in bugs:
-                rescale = np.where(rescale == 0, 0.0, 1 / rescale)
-            exponentials = np.exp(scores - shifted(new))
-            block_total = exponentials.sum(axis=1, keepdims=True)
-            if "p_normalised" in bugs:
-                exponentials = exponentials / safe(block_total)
-            total = (1.0 if "l_no_rescale" in bugs else rescale) * total + block_total
-            out = (1.0 if "o_no_rescale" in bugs else rescale) * out + exponentials @ values
-            maximum = new
-        total = safe(total)
-        logsumexp = np.log(total) if "lse_log_l" in bugs else maximum + np.log(total)
-        if "norm_each_block" in bugs:
-            out = mean_of_blocks(parts)
-        elif "no_final_div" not in bugs:
-            out = out / total
-        return out, logsumexp[:, 0]
-
-    return variant
 
 
 def _method(answer):
@@ -211,7 +140,7 @@ _FORWARD = Exercise(
     minutes=30,
     oracle=_forward_oracle,
     solution=flash_forward,
-    family=_forward_family,
+    family=forward_family,
     probes=(
         Probe("all sizes differ, the last block shorter", _case(5, 7, 3)),
         Probe("causal, square", _case(6, 6, 2, True), why="Blocks above, on and below the diagonal."),
@@ -314,57 +243,6 @@ _FORWARD = Exercise(
 
 # spot_flash: the reader sees how wrong `suspect` is for each block size
 
-suspect = _forward_family(frozenset({"pad_zero_keys"}))
+suspect = forward_family(frozenset({"pad_zero_keys"}))
 
-
-def _spot_flash():
-    # Right if the blocks fit, and otherwise a part of the weight lies on nothing.
-    return "zero keys"
-
-
-def _what_the_suspect_does():
-    """Find out by running: where is it wrong, and do its weights sum to one there?"""
-    rng = np.random.default_rng(0)
-    query, key = rng.standard_normal((3, 4)), rng.standard_normal((6, 4))
-    sums = [suspect(query, key, np.ones((6, 1)), block, False)[0] for block in (3, 4)]
-    fits, does_not = (np.allclose(total, 1) for total in sums)
-    return "zero keys" if fits and not does_not else "something else"
-
-
-_SPOT = value_exercise(
-    "spot_flash",
-    title="Spot the bug",
-    chapter="flash",
-    level="medium",
-    minutes=5,
-    answer=_spot_flash,
-    oracle=_what_the_suspect_does,
-    wrong={
-        Mistake(
-            "no_rescale", "output not rescaled",
-            "Then blocks of 1, 2 and 3 would be wrong as well: with several blocks the maximum moves.", 1,
-        ): lambda: "no rescale",
-        Mistake(
-            "drop_tail", "tail dropped",
-            "Nearly: it is the tail. But the rest would still be a softmax, and values of one would give one.", 2,
-        ): lambda: "drop tail",
-        Mistake(
-            "no_division", "no division",
-            "Without the division even a block of 6, which fits, would be wrong.", 1,
-        ): lambda: "no division",
-        Mistake(
-            "average", "mean of block softmaxes",
-            "A mean of softmaxes has weights that sum to one, and it is wrong for 1, 2 and 3 as well.", 2,
-        ): lambda: "average",
-    },
-    hints=(
-        "For which block sizes is it right? What do they have in common, given 6 keys?",
-        "Values of one should give one: the weights sum to one. Where the sum is too small, who has the rest?",
-        "Something in the last block takes weight and hands over nothing.",
-    ),
-    why="The sizes that fail do not divide the number of keys, so the tail is at fault. The weights of the real keys "
-    "sum to less than one, so somebody else has the rest: keys of zeros, with the score 0 and values of zeros.",
-    insight="Try block sizes 1, 2, 3, exact and too large: a size that divides k hides every mistake in the tail.",
-)
-
-EXERCISES = (_FORWARD, _SPOT)
+EXERCISES = (_FORWARD,)

@@ -66,7 +66,7 @@ _FLOPS = value_exercise(
     why="A product of a (q, d) and a (d, k) matrix has q k entries of d multiply-adds; the second product has q v "
     "entries of k multiply-adds.",
     insight="Flash attention does the same number of these, to the last one.",
-)
+)  # fmt: skip
 
 
 # scores_bytes: batch 3, 32 heads, n = 8192, float16
@@ -121,7 +121,7 @@ _SCORES = value_exercise(
     ),
     why="There are batch times heads matrices of n times n numbers, with 2 bytes each.",
     insight="Twelve gibibytes for one layer, and backpropagation through plain attention keeps them for every layer.",
-)
+)  # fmt: skip
 
 
 # causal_tiles: q = k = 14, block_q = 4, block_k = 3

@@ -1,94 +1,11 @@
-"""Exercises of the chapter on gradients: one number by hand, the backward pass, a bug to spot."""
+"""The exercise on the backward pass of attention, and a wrong one for `gradients_spot`."""
 
 import math
 
 import numpy as np
 
-from attnlib.exercises._model import Exercise, Mistake, Probe, value_exercise
-
-# score_gradient: weights, values and upstream gradient stand in the chapter
-
-_WEIGHTS, _VALUES, _UPSTREAM = (0.5, 0.25, 0.25), (1.0, 4.0, 8.0), 2.0
-
-
-def _score_gradient():
-    weights, values = np.array([0.5, 0.25, 0.25]), np.array([1.0, 4.0, 8.0])
-    d_weights = 2.0 * values
-    row_mean = np.sum(weights * d_weights)
-    return weights[0] * (d_weights[0] - row_mean)
-
-
-def _score_gradient_by_moving():
-    """Scores that give these weights; move the first one up and down."""
-
-    def loss(move):
-        powers = [math.exp(math.log(p) + (move if i == 0 else 0)) for i, p in enumerate(_WEIGHTS)]
-        return _UPSTREAM * sum(power * v for power, v in zip(powers, _VALUES, strict=True)) / sum(powers)
-
-    return (8 * (loss(1e-3) - loss(-1e-3)) - (loss(2e-3) - loss(-2e-3))) / 12e-3
-
-
-_BY_HAND = value_exercise(
-    "score_gradient",
-    title="The gradient of one score",
-    chapter="gradients",
-    level="easy",
-    minutes=5,
-    answer=_score_gradient,
-    oracle=_score_gradient_by_moving,
-    rtol=1e-3,
-    wrong={
-        Mistake(
-            "no_rowsum", "p dp",
-            "That is weight times dP: what the other weights lose when this one grows is missing.", 2,
-        ): lambda: 1.0,
-        Mistake(
-            "sigmoid", "p (1 - p) dp",
-            "That is the sigmoid rule, the diagonal of the Jacobian alone; the other two weights move as well.", 2,
-        ): lambda: 0.5,
-        Mistake(
-            "D_plain", "p (dp - sum dp)",
-            "You subtracted the plain sum of dP; it is the mean weighted by the weights that counts.", 2,
-        ): lambda: -12.0,
-        Mistake(
-            "mean_plain", "p (dp - mean dp)",
-            "You subtracted the plain mean of dP; the mean has to be weighted by the weights.", 2,
-        ): lambda: 0.5 * (2 - 26 / 3),
-        Mistake(
-            "mean_product", "p (dp - mean(p dp))",
-            "You averaged p times dP once more; the weights already do the averaging, so the products are summed.", 2,
-        ): lambda: 0.5 * (2 - 7 / 3),
-        Mistake(
-            "no_upstream", "without dO",
-            "The upstream gradient is missing: dP is dO times the value, not the value alone.", 1,
-        ): lambda: -1.25,
-        Mistake("sign", "p (D - dp)", "The number is right, the sign is not: own dP first, then minus the mean.", 3): (
-            lambda: 2.5
-        ),
-        Mistake(
-            "no_outer", "dp - D",
-            "That is how far dP lies from the mean; it still has to be multiplied by the weight.", 3,
-        ): lambda: -5.0,
-        Mistake("the_mean", "D", "That is the weighted mean of dP; subtract it from the dP of key 0.", 3): lambda: 7.0,
-        Mistake("dp", "dp", "That is dP, the gradient of the weight; one step is left, through the softmax.", 2): (
-            lambda: 2.0
-        ),
-        Mistake("key_1", "the gradient of key 1", "That is the gradient of the score of key 1.", 3): lambda: 0.25,
-        Mistake("key_2", "the gradient of key 2", "That is the gradient of the score of key 2.", 3): lambda: 2.25,
-    },
-    hints=(
-        "First the gradient of each weight, dP: the upstream gradient times the value of that key.",
-        "Then the mean of the three entries of dP, weighted by the three weights.",
-        "The weight of key 0, times its dP minus that mean.",
-    ),
-    why="dP is (2, 8, 16) and its weighted mean is 7. The score of key 0 is pushed by how far its 2 lies from 7, "
-    "times its weight.",
-    insight="Its value is positive and so is the upstream gradient, yet raising this score lowers the loss: the "
-    "others have more.",
-)
-
-
-# sdpa_backward
+from attnlib.exercises._model import Exercise, Mistake, Probe
+from attnlib.exercises._softmax import plain_softmax
 
 
 def sdpa_backward(d_out, query, key, value):
@@ -108,7 +25,7 @@ def sdpa_backward(d_out, query, key, value):
     return d_query, d_key, d_value
 
 
-def _backward_oracle(d_out, query, key, value):
+def backward_oracle(d_out, query, key, value):
     """One number after the other, with the whole Jacobian of each softmax."""
     d_query, d_key, d_value = np.zeros(query.shape), np.zeros(key.shape), np.zeros(value.shape)
     for *lead, i in np.ndindex(query.shape[:-1]):
@@ -171,7 +88,7 @@ def _backward_family(bugs):
     return variant
 
 
-def _inputs(*lead, q, k, d, v):
+def random_inputs(*lead, q, k, d, v):
     def make(rng):
         sizes = ((q, v), (q, d), (k, d), (k, v))
         return tuple(rng.standard_normal((*lead, *size)) for size in sizes)
@@ -181,13 +98,13 @@ def _inputs(*lead, q, k, d, v):
 
 def _large_scores(rng):
     # The first feature adds 1000 to some scores and takes 1000 from others: each row has to be shifted by its maximum.
-    d_out, query, key, value = _inputs(2, q=3, k=5, d=7, v=2)(rng)
+    d_out, query, key, value = random_inputs(2, q=3, k=5, d=7, v=2)(rng)
     query[..., 0], key[..., 0] = [30.0, -30.0, 0.0], [90.0, 90.0, 90.0, 90.0, -90.0]
     return d_out, query, key, value
 
 
 def _through_jacobian(d_out, query, key, value):
-    weights = _softmax(query @ key.mT / math.sqrt(query.shape[-1]))
+    weights = plain_softmax(query @ key.mT / math.sqrt(query.shape[-1]))
     d_weights = np.einsum("...qv,...kv->...qk", d_out, value)
     jacobian = weights[..., :, None] * (np.eye(weights.shape[-1]) - weights[..., None, :])
     d_scores = np.einsum("...qj,...qjk->...qk", d_weights, jacobian) / math.sqrt(query.shape[-1])
@@ -197,15 +114,10 @@ def _through_jacobian(d_out, query, key, value):
 
 
 def _mean_from_the_output(d_out, query, key, value):
-    weights = _softmax(query @ key.mT / math.sqrt(query.shape[-1]))
+    weights = plain_softmax(query @ key.mT / math.sqrt(query.shape[-1]))
     row_mean = (d_out * (weights @ value)).sum(axis=-1, keepdims=True)
     d_scores = weights * (d_out @ value.mT - row_mean) / math.sqrt(query.shape[-1])
     return d_scores @ key, d_scores.mT @ query, weights.mT @ d_out
-
-
-def _softmax(scores):
-    exponentials = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    return exponentials / exponentials.sum(axis=-1, keepdims=True)
 
 
 _BACKWARD = Exercise(
@@ -214,17 +126,17 @@ _BACKWARD = Exercise(
     chapter="gradients",
     level="hard",
     minutes=25,
-    oracle=_backward_oracle,
+    oracle=backward_oracle,
     solution=sdpa_backward,
     family=_backward_family,
     probes=(
-        Probe("all sizes differ", _inputs(2, q=3, k=5, d=7, v=4)),
+        Probe("all sizes differ", random_inputs(2, q=3, k=5, d=7, v=4)),
         Probe(
-            "q = k", _inputs(2, q=4, k=4, d=7, v=3), "equal", "gradients in the wrong place have the right shape here",
+            "q = k", random_inputs(2, q=4, k=4, d=7, v=3), "equal", "gradients in the wrong place have the right shape here",
         ),
-        Probe("no batch, q = k = d = v", _inputs(q=4, k=4, d=4, v=4), "equal"),
-        Probe("no batch", _inputs(q=3, k=5, d=7, v=2), why="no leading axis at all"),
-        Probe("two leading axes", _inputs(2, 3, q=4, k=2, d=6, v=5), why="batch and head, more queries than keys"),
+        Probe("no batch, q = k = d = v", random_inputs(q=4, k=4, d=4, v=4), "equal"),
+        Probe("no batch", random_inputs(q=3, k=5, d=7, v=2), why="no leading axis at all"),
+        Probe("two leading axes", random_inputs(2, 3, q=4, k=2, d=6, v=5), why="batch and head, more queries than keys"),
         Probe("large scores", _large_scores, "edge"),
     ),
     mistakes=(
@@ -318,61 +230,11 @@ _BACKWARD = Exercise(
     "twice as much.",
     accepts={"the whole Jacobian": _through_jacobian, "row mean from the output": _mean_from_the_output},
     outputs=("d_query", "d_key", "d_value"),
-)
+)  # fmt: skip
 
 
 # spot_gradient: the chapter shows the errors of `suspect` on several inputs
 
 suspect = _backward_family(frozenset({"scale_twice"}))
 
-
-def _spot_gradient():
-    # The error 1 - 1/sqrt(d) depends on d alone and is 0 for d = 1: one factor 1/sqrt(d) too many.
-    return "scale twice"
-
-
-def _name_of_the_bug():
-    """Find out by running: by which factor is d_query too large?"""
-    inputs = _inputs(q=3, k=5, d=9, v=2)(np.random.default_rng(0))
-    wrong, right = suspect(*inputs)[0], _backward_oracle(*inputs)[0]
-    return "scale twice" if np.allclose(3 * wrong, right) else "something else"
-
-
-_SPOT = value_exercise(
-    "spot_gradient",
-    title="Spot the bug",
-    chapter="gradients",
-    level="medium",
-    minutes=5,
-    answer=_spot_gradient,
-    oracle=_name_of_the_bug,
-    wrong={
-        Mistake(
-            "ds_no_rowsum", "dS = P dP",
-            "Without the row mean, a single key would get a gradient that is not zero; look at that line.", 1,
-        ): lambda: "no row mean",
-        Mistake(
-            "D_axis", "sum over queries",
-            "A mean over the wrong axis is wrong for every d, and for a single key; look at those two lines.", 1,
-        ): lambda: "wrong axis",
-        Mistake(
-            "no_scale", "no scale",
-            "Close: then the gradients would be 2, 3 and 4 times too large, with errors of 100, 200 and 300 percent.",
-            2,
-        ): lambda: "no scale",
-        Mistake(
-            "no_transpose", "dK = dS Q",
-            "A missing transpose would hit one gradient only, and stop with an error when q and k differ.", 1,
-        ): lambda: "not transposed",
-    },
-    hints=(
-        "Which input makes the error vanish? Which sizes change it, and which do not?",
-        "The error depends on d alone. Compare 50, 67 and 75 percent at d = 4, 9 and 16 with 1/2, 1/3 and 1/4.",
-        "What is left is 1/sqrt(d) of the right gradient: one factor too many.",
-    ),
-    why="The error is 1 - 1/sqrt(d), whatever q, k and v are. So each gradient is the right one times 1/sqrt(d): the "
-    "scale was applied twice.",
-    insight="A wrong factor leaves the direction intact, so training hides it; a gradient check does not.",
-)
-
-EXERCISES = (_BY_HAND, _BACKWARD, _SPOT)
+EXERCISES = (_BACKWARD,)

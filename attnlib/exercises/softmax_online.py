@@ -185,16 +185,15 @@ ONLINE_SOFTMAX = Exercise(
     hints=(
         "What are the maximum and the sum of no scores at all? And how many blocks are there if the last one is "
         "shorter?",
-        "`total` is a sum of exponentials measured against `maximum`. When the maximum grows, the old sum is too "
-        "large by "
-        "one common factor; correct it before you add the new block.",
+        "`total` is a sum of exponentials measured against `maximum`. When the maximum grows, the old sum is too large "
+        "by one common factor; correct it before you add the new block.",
         "The new maximum is the larger of the old one and the block's. Multiply the old total by exp(old maximum - new "
         "maximum), then add the block's exponentials, shifted by the new maximum. If the new maximum is still -inf, "
         "change nothing.",
     ),
     why="`total` always equals the sum of exp(score - maximum) over the scores seen so far, and one factor restores "
-    "this "
-    "when the maximum moves. The guard is for rows in which every score so far is -inf: -inf - (-inf) would be NaN.",
+    "this when the maximum moves. The guard is for rows in which every score so far is -inf: -inf - (-inf) would be "
+    "NaN.",
     insight="Only two numbers are carried along, however long the row is; Flash attention is built on them.",
     accepts={"one score at a time": _one_score_at_a_time, "whole row": _whole_row, "safe shift": _safe_shift},
     outputs=("maximum", "total"),

@@ -17,7 +17,7 @@ import pytest
 
 import attnlib.exercises
 from attnlib.exercises import TODO, Mistake, check, grade, value_exercise
-from attnlib.exercises import _run, _timelimit
+from attnlib.exercises import _registry, _run, _timelimit
 from attnlib.exercises._registry import find
 from attnlib.exercises._todo import NotAttempted
 
@@ -667,6 +667,12 @@ def test_an_unknown_id_gets_a_suggestion():
         grade("softmx", right)
     with pytest.raises(ValueError, match="There is no exercise 3"):
         check(3, right)
+
+
+def test_an_exercise_without_a_place_in_the_book_is_told(monkeypatch):
+    monkeypatch.setitem(_registry._BOOK_ORDER, "masks", ("spot_mask",))
+    with pytest.raises(ValueError, match="'masked_softmax', in masks.py, has no place in the book"):
+        _registry.registry.__wrapped__()
 
 
 def test_the_import_needs_numpy_and_the_standard_library_only():

@@ -1,0 +1,54 @@
+"""What the exercises on several heads share: how to split, merge and slice, one head in loops, a layer's inputs."""
+
+import math
+
+import numpy as np
+
+
+def one_head(query, key, value):
+    """Attention of one head, as nested lists, with `math`: out and weights."""
+    root, out, weights = math.sqrt(query.shape[-1]), [], []
+    for asked in query.tolist():
+        scores = [math.fsum(a * b for a, b in zip(asked, k, strict=True)) / root for k in key.tolist()]
+        powers = [math.exp(score - max(scores)) for score in scores]
+        row = [power / math.fsum(powers) for power in powers]
+        weights.append(row)
+        out.append([math.fsum(p * x for p, x in zip(row, column, strict=True)) for column in value.T.tolist()])
+    return np.array(out), np.array(weights)
+
+
+def columns(weight, head, heads):
+    """The block of columns that belongs to one head."""
+    width = weight.shape[1] // heads
+    return weight[:, head * width : (head + 1) * width]
+
+
+def split_heads(y, heads):
+    """(b, n, h·d) to (b, h, n, d)."""
+    return y.reshape(*y.shape[:2], heads, -1).swapaxes(1, 2)
+
+
+def merge_heads(y):
+    """(b, h, n, d) to (b, n, h·d)."""
+    return y.swapaxes(1, 2).reshape(y.shape[0], y.shape[2], -1)
+
+
+def layer(b, n, m, heads, d, v=None, large=False, upstream=False):
+    """Make a probe's inputs: tokens, the four weights and the number of heads; first an upstream gradient, if wanted."""
+    v = d if v is None else v
+
+    def make(rng):
+        x = rng.standard_normal((b, n, m))
+        shapes = ((m, heads * d), (m, heads * d), (m, heads * v), (heads * v, m))
+        weights = [rng.standard_normal(shape) / math.sqrt(m) for shape in shapes]
+        if large:
+            # The first feature of every second token is 0, of the others 1, and adds 1200 to the scores between
+            # those: some rows are far above others, and have some keys far below others.
+            x[..., 0] = np.arange(n) % 2
+            for weight, number in zip(weights, (40.0, 60.0), strict=False):
+                weight[:, ::d] = 0.0
+                weight[0, ::d] = number
+        d_out = (rng.standard_normal((b, n, m)),) if upstream else ()
+        return *d_out, x, *weights, heads
+
+    return make
