@@ -5,12 +5,13 @@
 All contenders of a row are measured in turn, in one process, after a warm-up; a row shows the median over the rounds
 of *their time / our Flash's time in the same round*, so that a slow moment of the machine hits both. With one thread
 the time is the processor's, which other programs hardly disturb; with more it is the wall clock's. Peak memory is that
-of one call in a process of its own: NumPy's arrays to the byte, the peers by the growth of the process, which misses
-what fits into memory they already had. The table goes to benchmarks/results.md; rows that this machine measured before
-with the same versions stay in it.
+of one call in a process of its own: NumPy's arrays to the byte, the peers by the growth of the process. The table goes
+to benchmarks/results.md; rows that this machine measured before with the same versions stay in it.
 """
 
 import argparse
+import ctypes
+import gc
 import json
 import os
 import platform
@@ -149,10 +150,20 @@ def measure_memory(options):
     limit_torch(threads)
     CONTENDERS[options.contender](64, D, HEADS, dtype, passes)()  # load what is loaded at the first call
     contender = CONTENDERS[options.contender](n, D, HEADS, dtype, passes)
+    give_back_free_memory()
     Path("/proc/self/clear_refs").write_text("5")  # the peak starts anew
     before = status("VmRSS")
     contender()
     return status("VmHWM") - before
+
+
+def give_back_free_memory():
+    """Or the contender would use what making its inputs left over, and seem to need nothing."""
+    gc.collect()
+    try:
+        ctypes.CDLL("libc.so.6").malloc_trim(0)
+    except (OSError, AttributeError):  # another C library
+        pass
 
 
 def status(field):
