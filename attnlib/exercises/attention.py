@@ -55,8 +55,8 @@ def _sdpa_family(bugs):
             return 1 / math.sqrt(query.shape[-1])
         if "scale_v" in bugs:
             return math.sqrt(value.shape[-1])
-        if "scale_axis_1" in bugs:
-            return math.sqrt(query.shape[1])
+        if "scale_axis_0" in bugs or "scale_axis_1" in bugs:
+            return math.sqrt(query.shape["scale_axis_1" in bugs])
         return math.sqrt(key.shape[-2] if "scale_nk" in bugs else query.shape[-1])
 
     def variant(query, key, value):
@@ -125,6 +125,11 @@ _SDPA = Exercise(
         Mistake(
             "scale_axis_1", "softmax(QK^T / sqrt(query.shape[1])) V",
             "You scaled by the size of axis 1: right without a batch only. The features d are always the last axis.",
+            2,
+        ),
+        Mistake(
+            "scale_axis_0", "softmax(QK^T / sqrt(len(query))) V",
+            "You scaled by the size of axis 0, the batch if there is one; the features d are always the last axis.",
             2,
         ),
         Mistake(

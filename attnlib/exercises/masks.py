@@ -102,7 +102,8 @@ _MASKED = Exercise(
             why="then it is a softmax",
         ),
         Probe("scores near -30", _shifted(-30.0), why="below every modest fill"),
-        Probe("scores near 1000", _shifted(1000.0), "edge"),
+        Probe("scores near 1000", _shifted(1000.0), "edge", "their exponentials overflow"),
+        Probe("scores near -2e9", _shifted(-2e9), "edge", "below every fill: only minus infinity is lower"),
         Probe("a row that sees nothing", _empty_rows, "edge"),
         Probe("a hidden key has a huge score", _huge_hidden, "edge"),
         Probe(

@@ -38,6 +38,7 @@ def _padded_family(bugs):
     def variant(query, key, value, real):
         n = query.shape[-2]
         causal = np.tril(np.ones((n, n), dtype=bool), k=-1 if "strict" in bugs else 0)
+        causal = causal.T if "triu" in bugs else causal
         real = ~real if "inverted" in bugs else real
         visible_keys = real[:, np.newaxis, :]
         if "query_axis" in bugs:
@@ -50,9 +51,13 @@ def _padded_family(bugs):
             keep = visible_keys
         else:
             keep = causal | visible_keys if "or" in bugs else causal & visible_keys
+        if "both_axes" in bugs:
+            keep = keep & real[:, :, np.newaxis]
         if "mask_v" in bugs:
             value = np.where(real[:, :, np.newaxis], value, 0)
-        scores = query @ key.mT / (1.0 if "no_scale" in bugs else np.sqrt(query.shape[-1]))
+        d = query.shape[-1]
+        divisor = 1.0 if "no_scale" in bugs else d if "scale_d" in bugs else np.sqrt(n if "scale_n" in bugs else d)
+        scores = query @ key.mT / divisor
         return careful_softmax(np.where(keep, scores, -np.inf), bugs) @ value
 
     return variant
@@ -118,7 +123,20 @@ _PADDED = Exercise(
             "strict", "k < q",
             "Your mask hides each token from itself; a token may look at itself.", 2,
         ),
+        Mistake(
+            "triu", "k >= q",
+            "Queries see the future and not the past: the mask is turned round.", 2,
+        ),
+        Mistake(
+            "both_axes", "padding hidden on both axes",
+            "Padding queries were silenced too; one that sees a real token returns an output like any other.", 1,
+        ),
         Mistake("no_scale", "softmax(QK^T)", "The masks are right; the scores are not divided by the root of d.", 2),
+        Mistake("scale_d", "softmax(QK^T / d)", "The masks are right; the scores are divided by d, not by its root.", 2),
+        Mistake(
+            "scale_n", "softmax(QK^T / sqrt(n))",
+            "The masks are right; the scores are scaled by the length n, where the number of features d belongs.", 2,
+        ),
     ),
     hints=(
         "`real` has one entry per key of each sentence. Every query of the sentence gets the same row: give it an axis "

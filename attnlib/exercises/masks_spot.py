@@ -55,7 +55,7 @@ _SPOT = value_exercise(
     ),
     why="The zeros are in the right places. But rows that hide something sum to less than one: the hidden keys took "
     "their share in the softmax and were crossed out afterwards.",
-    insight="It looks like a mask and leaks like none: what is missing from a row tells how strong the hidden keys were.",
+    insight="It looks like a mask and still leaks: what is missing from a row tells how much weight the hidden keys took.",
 )  # fmt: skip
 
 EXERCISES = (_SPOT,)
