@@ -69,7 +69,7 @@ def flash_attention_backward(
     function = "flash_attention_backward"
     arguments = {"query": query, "key": key, "value": value, "d_out": d_out}
     saved = {"out": out, "logsumexp": logsumexp}
-    inputs = attention_inputs(function, **arguments, **saved, mask=mask, causal=causal, scale=scale)
+    inputs = attention_inputs(function, **arguments, **saved, mask=mask, scale=scale)
     query, key, value, _, scale, *_ = inputs
     tiles = plan_for(function, inputs, causal, window, offset, block_q, block_k)
     d_query, d_key, d_value = (np.zeros(array.shape, array.dtype) for array in (query, key, value))
@@ -126,7 +126,7 @@ def flash_attention_mask_backward(
     function = "flash_attention_mask_backward"
     arguments = {"query": query, "key": key, "value": value, "d_out": d_out}
     saved = {"out": out, "logsumexp": logsumexp}
-    inputs = attention_inputs(function, **arguments, **saved, mask=mask, causal=causal, scale=scale)
+    inputs = attention_inputs(function, **arguments, **saved, mask=mask, scale=scale)
     if inputs.mask is None or inputs.mask.dtype.kind == "b":
         raise TypeError(f"{function}: mask must be additive (float); a boolean mask, or None, has no gradient.")
     tiles = plan_for(function, inputs, causal, window, offset, block_q, block_k)

@@ -89,7 +89,7 @@ def flash_attention(
     (array([[2.]]), array([2.1074]))
     """
     function = "flash_attention"
-    inputs = attention_inputs(function, query, key, value, mask=mask, causal=causal, scale=scale)
+    inputs = attention_inputs(function, query, key, value, mask=mask, scale=scale)
     query, key, value, _, scale, dtype, _ = inputs
     tiles = plan_for(function, inputs, causal, window, offset, block_q, block_k)
     out = np.empty((*query.shape[:-1], value.shape[-1]), dtype)

@@ -9,7 +9,7 @@ from dtype_spy import spied
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attnlib._tiles import Tiles
+from attnlib._tiles import Tiles, plan_tiles
 from attnlib.attention import attention, attention_backward, attention_mask_backward
 from attnlib.flash import (
     flash_attention,
@@ -231,6 +231,37 @@ def test_the_predicted_tiles_are_the_ones_computed(rng, band, block_q, block_k, 
     assert all(tile.cut == (not mask[tile.rows, tile.columns].all()) for tile in seen)
     flash_attention_backward(rng.normal(size=(Q, V)), *inputs, *saved, **options)
     assert len(seen) == 2 * expected
+
+
+def test_a_tile_ends_where_the_reach_of_its_queries_ends():
+    tiles = plan_tiles("tiles", 8, 8, causal=False, window=3, offset=1, block_q=2, block_k=4)
+    reach = [[(tile.columns.start, tile.columns.stop) for tile in tiles.along(rows)] for rows in tiles.query_blocks()]
+    assert reach == [[(0, 3)], [(1, 4), (4, 5)], [(3, 4), (4, 7)], [(5, 8)]]
+
+
+def test_a_tile_is_a_view_of_the_workspace_so_that_none_is_allocated(rng):
+    tiles = plan_tiles("tiles", 5, 7, causal=False, window=None, offset=0, block_q=2, block_k=3)
+    workspace = tiles.workspace(np.float32)
+    assert workspace.shape == (6,) and workspace.dtype == np.float32
+    for rows in tiles.query_blocks():
+        for tile in tiles.along(rows):
+            view = tile.view(workspace)
+            assert view.shape == (tile.rows.stop - tile.rows.start, tile.columns.stop - tile.columns.start)
+            assert np.shares_memory(view, workspace)
+
+
+@pytest.mark.parametrize("options", [{"mask": True}, {"causal": True}, {"window": 2}])
+def test_a_hidden_key_does_not_even_decide_how_the_others_are_rounded(rng, options):
+    inputs = make_inputs(rng, dtype=np.float32)
+    band = {name: value for name, value in options.items() if name != "mask"}
+    keep = np.broadcast_to(allowed(Q, K, **band) if band else rng.random(K) < 0.5, (Q, K))
+    hidden = ~keep.any(axis=0)
+    assert hidden.any() and not hidden.all()
+    options = {"mask": keep} if "mask" in options else options
+    before = flash_attention(*inputs, **options)
+    inputs[1][..., hidden, :] *= 1e4
+    for old, new in zip(before, flash_attention(*inputs, **options), strict=True):
+        assert np.array_equal(old, new)
 
 
 @pytest.mark.parametrize("n", [1, 2, 5, 16])
