@@ -137,7 +137,7 @@ def flash_attention_mask_backward(
         for part in _recompute(tiles, inputs):
             # forward: the mask is broadcast to the shape of the scores
             repeated = tuple(axis for axis in (0, 1) if sizes[axis - 2] == 1)
-            d_scores = part.d_scores.sum(axis=repeated, keepdims=True)
+            d_scores = part.d_scores.sum(axis=repeated)
             # forward: scores = scores + mask
             place = (*part.head, part.rows, part.columns)
             place = tuple(0 if size == 1 else index for size, index in zip(sizes, place, strict=True))

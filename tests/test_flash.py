@@ -243,6 +243,7 @@ def test_a_tile_is_a_view_of_the_workspace_so_that_none_is_allocated(rng):
     tiles = plan_tiles("tiles", 5, 7, causal=False, window=None, offset=0, block_q=2, block_k=3)
     workspace = tiles.workspace(np.float32)
     assert workspace.shape == (6,) and workspace.dtype == np.float32
+    assert tiles._replace(block_q=100, block_k=100).workspace(np.float32).shape == (35,)
     for rows in tiles.query_blocks():
         for tile in tiles.along(rows):
             view = tile.view(workspace)
@@ -651,6 +652,25 @@ def test_an_overflow_of_the_scores_is_nan_without_a_warning():
     assert np.isnan(logsumexp).all()
 
 
+def test_an_overflow_in_the_gradients_is_nan_without_a_warning():
+    big, ones = np.full((1, 2), 1e200), np.ones((2, 1))
+    keys = np.stack([big[0], -big[0]])
+    saved = flash_attention(big, keys, ones)
+    assert all(np.isnan(x).any() for x in flash_attention_backward([[1.0]], big, keys, ones, *saved)[:2])
+    assert np.isnan(flash_attention_mask_backward([[1.0]], big, keys, ones, *saved, np.zeros(2))).all()
+    small = np.ones((1, 2))  # here it is the product of d_out and value that overflows
+    saved = flash_attention(small, keys / 1e200, ones)
+    d_mask = flash_attention_mask_backward([[1e200]], small, keys / 1e200, 1e200 * ones, *saved, np.zeros(2))
+    assert not np.isfinite(d_mask).all()
+
+
+def test_merged_parts_keep_the_dtype_of_each_argument():
+    parts = [np.ones((1, 2), np.float16), np.zeros(1, np.float16)] * 2
+    assert [x.dtype for x in merge_partials(*parts)] == [np.float16, np.float16]
+    parts[1::2] = [np.zeros(1, np.float32)] * 2
+    assert [x.dtype for x in merge_partials(*parts)] == [np.float16, np.float32]
+
+
 @pytest.mark.parametrize("scale", [0, -0.7, 3, np.float64(0.5), np.int64(2), 0.2])
 def test_a_scale_is_a_number_like_any_other(rng, scale):
     inputs, d_out = make_inputs(rng), rng.normal(size=(B, H, Q, V))
@@ -830,6 +850,7 @@ def test_parts_must_fit_together(change, error, message):
     ("arguments", "error", "message"),
     [
         ({"q": -1}, ValueError, "tiles_visited: q must be at least 0; got -1"),
+        ({"k": -1}, ValueError, "tiles_visited: k must be at least 0; got -1"),
         ({"k": 2.0}, TypeError, r"tiles_visited: k must be an integer; got 2\.0"),
         ({"block_q": 0}, ValueError, "tiles_visited: block_q must be at least 1; got 0"),
         ({"causal": "yes"}, TypeError, "tiles_visited: causal must be True or False; got 'yes'"),
