@@ -5,7 +5,7 @@ import inspect
 import textwrap
 
 
-def source(*functions):
+def source(*functions, helpers=False):
     """Return the source of functions or methods without their docstrings.
 
     The docstring is on the API page; in a chapter the text around the code takes
@@ -15,6 +15,8 @@ def source(*functions):
     ----------
     *functions : function or class
         What to show, in this order.
+    helpers : bool, default False
+        Show the functions of the same file that they call, too, in the order of the file.
 
     Returns
     -------
@@ -27,16 +29,20 @@ def source(*functions):
     def no_zero(total):
         return np.where(total == 0, total.dtype.type(1), total)
     """
+    if helpers:
+        functions = [shown for function in functions for shown in _with_helpers(function)]
     return "\n\n\n".join(map(_without_docstrings, functions))
 
 
-def show_source(*functions):
+def show_source(*functions, helpers=False):
     """Display `source` as highlighted code in a notebook.
 
     Parameters
     ----------
     *functions : function or class
         What to show, in this order.
+    helpers : bool, default False
+        As for `source`.
 
     Returns
     -------
@@ -50,7 +56,22 @@ def show_source(*functions):
     """
     from IPython.display import Markdown
 
-    return Markdown(f"```python\n{source(*functions)}\n```")
+    return Markdown(f"```python\n{source(*functions, helpers=helpers)}\n```")
+
+
+def _with_helpers(function, found=()):
+    found = {*found, function}
+    for name in _names(function.__code__):
+        called = function.__globals__.get(name)
+        here = getattr(called, "__module__", None) == function.__module__
+        if here and inspect.isfunction(called) and called not in found:
+            found.update(_with_helpers(called, found))
+    return sorted(found, key=lambda shown: shown.__code__.co_firstlineno)
+
+
+def _names(code):
+    inner = [constant for constant in code.co_consts if inspect.iscode(constant)]  # a lambda, a comprehension
+    return {*code.co_names}.union(*map(_names, inner))
 
 
 def _without_docstrings(function):

@@ -2,8 +2,10 @@
 
 import ast
 import inspect
+import re
 
 from attnlib import reading
+from attnlib.flash import flash_attention
 from attnlib.softmax import OnlineSoftmax, softmax
 
 
@@ -30,6 +32,14 @@ def test_docstrings_of_methods_are_left_out_too():
 def test_several_functions_are_shown_in_the_order_given():
     shown = reading.source(OnlineSoftmax.merge, softmax)
     assert shown.index("def merge") < shown.index("def softmax")
+
+
+def test_helpers_are_those_of_the_same_file_and_what_they_call_in_turn():
+    assert reading.source(softmax, helpers=True) == reading.source(softmax)  # it calls nothing in its own file
+    shown = re.findall(r"^def (\w+)", reading.source(flash_attention, helpers=True), re.MULTILINE)
+    assert shown == ["flash_attention", "_one_pass", "_raise_maximum", "_scores_are_small"]
+    shown = re.findall(r"^def (\w+)", reading.show_source(reading.show_source, helpers=True).data, re.MULTILINE)
+    assert shown == ["source", "show_source", "_with_helpers", "_names", "_without_docstrings"]
 
 
 def test_comments_stay():
