@@ -4,10 +4,11 @@ import inspect
 
 import numpy as np
 
-from attnlib.exercises import _diagnose
+from attnlib.exercises import _diagnose, _turned
 from attnlib.exercises._model import Exercise, Mistake, Probe, Result, value_exercise
 from attnlib.exercises._registry import find
-from attnlib.exercises._run import TIME_LIMIT, argument_names, holds_blank, run, session_restored
+from attnlib.exercises._run import TIME_LIMIT, argument_names, run, session_restored
+from attnlib.exercises._todo import blanks_left, holds_blank
 
 __all__ = ["Exercise", "Mistake", "Probe", "Result", "grade", "value_exercise"]
 
@@ -43,7 +44,7 @@ def grade(exercise, answer):
 
 def _grade(exercise, answer):
     if answer is None or holds_blank(answer):
-        return _unattempted(exercise)
+        return _unattempted(exercise, answer)
     if exercise.value and not callable(answer):
         value = answer
         answer = lambda: value  # noqa: E731
@@ -57,7 +58,7 @@ def _grade(exercise, answer):
             limit = f"Your function is still running after {TIME_LIMIT:g} seconds"
             return _wrong(exercise, "crashed", f'{limit} on the case "{probe.label}": which loop in it never ends?')
         if len(outcomes) == 1 and (outcomes[0].blank or _is_empty(answer, outcomes[0])):
-            return _unattempted(exercise)
+            return _unattempted(exercise, answer)
     return _judge(exercise, answer, outcomes)
 
 
@@ -79,7 +80,7 @@ def _judge(exercise, answer, outcomes):
     elif found:
         sentence = known[found[0]].say
     else:
-        sentence = _diagnose.explain(exercise, outcomes, right)
+        sentence = _turned.explain(exercise, answer, right, crashed) or _diagnose.explain(exercise, outcomes, right)
     hint = known[found[0]].hint if found else None
     return _wrong(exercise, status, sentence, right, found, hint, _which_outputs(exercise, outcomes))
 
@@ -156,8 +157,11 @@ def _which_outputs(exercise, outcomes):
     return f"{', '.join(right)} right; {', '.join(wrong)} wrong. " if right and wrong else ""
 
 
-def _unattempted(exercise):
-    return Result("unattempted", (f"[ ] {exercise.id}: not attempted yet",))
+def _unattempted(exercise, answer):
+    left = blanks_left(answer)
+    begun = 0 < left < (len(answer) if isinstance(answer, (tuple, list)) else exercise.blanks)
+    what = "not attempted yet" if not begun else "a TODO is left" if left == 1 else f"{left} TODOs are left"
+    return Result("unattempted", (f"[ ] {exercise.id}: {what}",))
 
 
 def _passed(exercise):

@@ -60,6 +60,8 @@ class Exercise:
         Also the name of the function or value that the reader writes.
     title, chapter, level, minutes : str, str, str, int
         `chapter` is the topic word; `level` is "easy", "medium" or "hard".
+    blanks : int
+        How many TODO the cell in the chapter has: with fewer of them, an answer is begun.
     oracle : callable
         Slow and obvious (loops, `math`); shares nothing with `solution` or attnlib.
     solution : callable
@@ -110,6 +112,7 @@ class Exercise:
     rtol: float = 1e-9
     atol: float = 1e-12
     cancelling: tuple = ()
+    blanks: int = 1
     value: bool = False
     method: object = None
 

@@ -56,6 +56,8 @@ def describe_value(got, want):
         return f"{got.tolist()!r} is not the answer"
     if got.shape != want.shape:
         if want.ndim == 0:
+            if got.size == 1:
+                return "a bare number is expected, not a list, a tuple or an array"
             return f"one number is expected, not {got.size}"
         if got.ndim == 0:
             return "a tuple of numbers is expected, not one number"
@@ -75,7 +77,8 @@ def describe_value(got, want):
             return f"your number is {factor} times the right one"
         if np.isclose(got * factor, want):
             return f"your number is {factor} times too small"
-    return "your number is too " + ("large" if got > want else "small")
+    much, where = ("large", "below") if got > want else ("small", "above")
+    return f"your number is too {much}" + (f": the right number lies {where} it" if min(got, want) < 0 else "")
 
 
 def _booleans(got, want):

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from attnlib.exercises._timelimit import TimeUp, call_within
-from attnlib.exercises._todo import TODO, NotAttempted
+from attnlib.exercises._todo import NotAttempted, holds_blank
 
 TIME_LIMIT = 2.0  # seconds for one call; an honest loop needs milliseconds
 
@@ -151,10 +151,13 @@ def _read(exercise, raw):
             problem = "returns a list, not an array"
     else:
         wanted = f"{len(names)} things are expected: {', '.join(names)}"
-        if not isinstance(raw, (tuple, list)):
+        if isinstance(raw, np.ndarray):
+            raise _Unreadable(f"returns one array of shape {raw.shape}, but {wanted}")
+        rows = isinstance(raw, list) and len(raw) != len(names) and all(isinstance(row, list) for row in raw)
+        if rows or not isinstance(raw, (tuple, list)):  # an array written as rows is one thing
             raise _Unreadable(f"returns one {_type_name(raw)}, but {wanted}")
         if len(raw) != len(names):
-            raise _Unreadable(f"returns {len(raw)} things, but {wanted}")
+            raise _Unreadable(f"returns {len(raw)} thing{'s' if len(raw) != 1 else ''}, but {wanted}")
         parts = list(raw)
     return tuple(_as_array(part, words=exercise.value) for part in parts), problem
 
@@ -179,13 +182,6 @@ def _type_name(thing):
     return {"ndarray": "array"}.get(type(thing).__name__, type(thing).__name__)
 
 
-def holds_blank(answer):
-    """Is this TODO or `...`, or a tuple or list with one in it?"""
-    if isinstance(answer, (tuple, list)):
-        return any(map(holds_blank, answer))
-    return answer is TODO or answer is Ellipsis or answer is NotImplemented
-
-
 def _met_a_blank(error):
     """NumPy sometimes raises an error of its own because of ours."""
     while error is not None and not isinstance(error, NotImplementedError):
@@ -202,6 +198,7 @@ def _crash(error):
         text = str(error).strip().split("\n")[0]
     except Exception:
         text = ""
+    text = re.sub(r",? with gufunc signature \S+| gufunc core with signature \S+", "", text)  # NumPy's own shorthand
     text = re.sub(r"0x[0-9a-fA-F]+", "0x...", text)[:150]
     return f"stops with {type(error).__name__}" + (f": {text}" if text else "")
 

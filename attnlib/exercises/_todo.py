@@ -1,5 +1,8 @@
 """`TODO`: the blank in an exercise. Harmless to look at, loud as soon as it is used."""
 
+import dis
+import inspect
+
 
 class NotAttempted(NotImplementedError):
     """A blank was reached: the exercise has not been done yet."""
@@ -38,3 +41,32 @@ for _name in _OTHER + [side + name for name in _BINARY for side in ("", "r", "i"
     setattr(_Todo, f"__{_name}__", _raise)
 
 TODO = _Todo()
+
+
+def holds_blank(answer):
+    """Is this TODO or `...`, or a tuple or list with one in it?"""
+    if isinstance(answer, (tuple, list)):
+        return any(map(holds_blank, answer))
+    return answer is TODO or answer is Ellipsis or answer is NotImplemented
+
+
+def blanks_left(answer):
+    """How many TODO there still are in the code of a function, or in a tuple or list.
+
+    Examples
+    --------
+    >>> blanks_left(lambda x: (x, TODO)), blanks_left((TODO, 3, TODO))
+    (1, 2)
+    """
+    if isinstance(answer, (tuple, list)):
+        return sum(part is TODO for part in answer)
+    return _loads(getattr(answer, "__code__", None))
+
+
+def _loads(code):
+    """How often a piece of compiled code, with the functions inside it, reads the name TODO."""
+    if not inspect.iscode(code):
+        return 0
+    reads = ("LOAD_GLOBAL", "LOAD_DEREF")
+    here = sum(step.opname in reads and step.argval == "TODO" for step in dis.get_instructions(code))
+    return here + sum(map(_loads, code.co_consts))

@@ -86,6 +86,7 @@ _SDPA = Exercise(
     chapter="attention",
     level="medium",
     minutes=15,
+    blanks=3,
     oracle=_sdpa_oracle,
     solution=sdpa,
     family=_sdpa_family,

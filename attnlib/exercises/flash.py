@@ -138,6 +138,7 @@ _FORWARD = Exercise(
     chapter="flash",
     level="hard",
     minutes=30,
+    blanks=9,
     oracle=_forward_oracle,
     solution=flash_forward,
     family=forward_family,

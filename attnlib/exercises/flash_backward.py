@@ -161,6 +161,7 @@ _BACKWARD = Exercise(
     chapter="flash",
     level="hard",
     minutes=30,
+    blanks=6,
     oracle=_backward_oracle,
     solution=flash_backward,
     family=_backward_family,

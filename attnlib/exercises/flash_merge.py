@@ -97,6 +97,7 @@ _MERGE = Exercise(
     chapter="flash",
     level="medium",
     minutes=15,
+    blanks=5,
     oracle=_merge_oracle,
     solution=merge_partials,
     family=_merge_family,

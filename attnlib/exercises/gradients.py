@@ -66,10 +66,13 @@ def _backward_family(bugs):
             return weights * (1 - weights) * d_weights
         if "D_plain" in bugs:
             return weights * (d_weights - d_weights.sum(axis=-1, keepdims=True))
+        if "mean_plain" in bugs:
+            return weights * (d_weights - d_weights.mean(axis=-1, keepdims=True))
         if "mean_product" in bugs:
             return weights * (d_weights - (weights * d_weights).mean(axis=-1, keepdims=True))
         axis, keep = (-2 if "D_axis" in bugs else -1), "no_keepdims" not in bugs
-        return weights * (d_weights - (weights * d_weights).sum(axis=axis, keepdims=keep))
+        outer = 1.0 if "no_outer" in bugs else weights
+        return outer * (d_weights - (weights * d_weights).sum(axis=axis, keepdims=keep))
 
     def variant(d_out, query, key, value):
         for_query, for_key = factors(query.shape[-1])
@@ -126,6 +129,7 @@ _BACKWARD = Exercise(
     chapter="gradients",
     level="hard",
     minutes=25,
+    blanks=5,
     oracle=backward_oracle,
     solution=sdpa_backward,
     family=_backward_family,
@@ -156,6 +160,14 @@ _BACKWARD = Exercise(
         Mistake(
             "D_plain", "D = rowsum(dP)",
             "The number taken from each row is the sum of dP; it has to be the sum weighted by the weights.", 2,
+        ),
+        Mistake(
+            "mean_plain", "D = mean(dP)",
+            "The plain mean of dP was taken from each row; the mean has to be weighted by the weights.", 2,
+        ),
+        Mistake(
+            "no_outer", "dS = dP - D",
+            "dS is how far dP lies from the row's mean, times the weight; that last factor is missing.", 2,
         ),
         Mistake(
             "mean_product", "D = mean(P dP)",

@@ -50,9 +50,10 @@ _SPOT = value_exercise(
         "The error depends on d alone. Compare 50, 67 and 75 percent at d = 4, 9 and 16 with 1/2, 1/3 and 1/4.",
         "What is left is 1/sqrt(d) of the right gradient: one factor too many.",
     ),
-    why="The error is 1 - 1/sqrt(d), whatever q, k and v are. So each gradient is the right one times 1/sqrt(d): the "
-    "scale was applied twice.",
-    insight="A wrong factor leaves the direction intact, so training hides it; a gradient check does not.",
+    why="The error of d_query and d_key is 1 - 1/sqrt(d), whatever q, k and v are. So both are the right ones times "
+    "1/sqrt(d): the scale was applied twice.",
+    insight="A wrong factor leaves the directions of d_query and d_key intact, so training hides it; a gradient check "
+    "does not.",
 )  # fmt: skip
 
 EXERCISES = (_SPOT,)

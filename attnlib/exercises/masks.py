@@ -85,6 +85,7 @@ _MASKED = Exercise(
     chapter="masks",
     level="medium",
     minutes=15,
+    blanks=3,
     oracle=_masked_oracle,
     solution=masked_softmax,
     family=_masked_family,

@@ -81,6 +81,7 @@ _PADDED = Exercise(
     chapter="masks",
     level="hard",
     minutes=20,
+    blanks=3,
     oracle=_padded_oracle,
     solution=padded_causal_attention,
     family=_padded_family,

@@ -46,6 +46,8 @@ def _mha_family(bugs):
         b, heads, n, v = y.shape
         if "heads_mean" in bugs:  # as wide as before, so that the output projection fits
             return np.tile(y.mean(axis=1), heads)
+        if "merge_interleaved" in bugs:
+            return y.transpose(0, 2, 3, 1).reshape(b, n, v * heads)
         return y.reshape(b, n, heads * v) if "merge_no_transpose" in bugs else merge_heads(y)
 
     def variant(x, query_weight, key_weight, value_weight, out_weight, heads):
@@ -56,7 +58,8 @@ def _mha_family(bugs):
         heads = 1 if "one_head" in bugs else heads
         query, key, value = split(x @ wq, heads), split(x @ wk, heads), split(x @ wv, heads)
         d = x.shape[-1] if "scale_model" in bugs else 1 if "no_scale" in bugs else query.shape[-1]
-        axis = 1 if "softmax_heads" in bugs else -1
+        d = d * heads if "scale_all_heads" in bugs else d
+        axis = 1 if "softmax_heads" in bugs else -2 if "softmax_queries" in bugs else -1
         weights = plain_softmax(query @ key.mT / math.sqrt(d), axis, shift="no_max" not in bugs)
         merged = merge(weights @ value)
         return merged if "no_Wo" in bugs else merged @ wo
@@ -89,6 +92,7 @@ _MHA = Exercise(
     chapter="multihead",
     level="medium",
     minutes=20,
+    blanks=6,
     oracle=_mha_oracle,
     solution=mha,
     family=_mha_family,
@@ -117,12 +121,20 @@ _MHA = Exercise(
             3,
         ),
         Mistake(
+            "merge_interleaved", "o.transpose(0, 2, 3, 1), then flattened",
+            "Merged with the heads last: the features of one head have to stay neighbours, so h goes before v.", 3,
+        ),
+        Mistake(
             "heads_mean", "heads averaged, not side by side",
             "The heads were averaged; put them side by side, so that the out weight can mix them.", 3,
         ),
         Mistake(
             "scale_model", "divide by sqrt(m)",
             "You scaled by the width of a token; the dot product of one head has d terms, fewer than that.", 1,
+        ),
+        Mistake(
+            "scale_all_heads", "divide by sqrt(h d)",
+            "You scaled by the width of all heads together; the dot product of one head has d terms.", 1,
         ),
         Mistake("no_scale", "softmax(Q K^T)", "The scores are not scaled: divide them by the root of d in each head.", 1),
         Mistake("no_Wo", "no out_weight", "The heads stand side by side as they should; the out weight is missing.", 3),
@@ -136,6 +148,10 @@ _MHA = Exercise(
         Mistake(
             "softmax_heads", "softmax over the heads",
             "The softmax runs over the heads; every head needs its own, along the keys, the last axis.", 1,
+        ),
+        Mistake(
+            "softmax_queries", "softmax over the queries",
+            "The softmax runs over the queries; each row, along the keys, has to sum to 1.", 1,
         ),
         Mistake(
             "no_max", "exp without the maximum",

@@ -89,11 +89,13 @@ def _mha_backward_family(bugs):
         d_attended = split_gradient(d_out @ (out_weight if "no_WoT" in bugs else out_weight.T), heads)
         d_weights = d_attended @ value.mT
         row_mean = 0.0 if "ds_no_rowsum" in bugs else (weights * d_weights).sum(axis=-1, keepdims=True)
+        row_mean = d_weights.mean(axis=-1, keepdims=True) if "mean_plain" in bugs else row_mean
         d_scores = (1.0 if "no_scale" in bugs else scale) * weights * (d_weights - row_mean)
         gradients = (d_scores @ key, d_scores.mT @ query, weights.mT @ d_attended)
         gradients = [merge_gradient(gradient) for gradient in gradients]
         parts = [d_y @ weight.T for d_y, weight in zip(gradients, matrices, strict=True)]
-        d_x = parts[0] if "dx_q_only" in bugs else parts[2] if "dx_overwritten" in bugs else sum(parts)
+        kept = [part for name, part in zip("qkv", parts, strict=True) if f"dx_no_{name}" not in bugs]
+        d_x = parts[0] if "dx_q_only" in bugs else parts[2] if "dx_overwritten" in bugs else sum(kept, np.zeros(x.shape))
         if "swap" in bugs:
             gradients[:2] = gradients[1::-1]
         return d_x, *(weight_gradient(x, d_y) for d_y in gradients), d_out_weight
@@ -128,6 +130,7 @@ _MHA_BACKWARD = Exercise(
     chapter="multihead",
     level="hard",
     minutes=30,
+    blanks=5,
     oracle=_mha_backward_oracle,
     solution=mha_backward,
     family=_mha_backward_family,
@@ -162,6 +165,18 @@ _MHA_BACKWARD = Exercise(
             "d_x holds the part of the values only: the three parts were assigned one over another; add them.", 3,
         ),
         Mistake(
+            "dx_no_q", "d_x from keys and values",
+            "d_x misses the part that came through the queries: x feeds queries, keys and values.", 3,
+        ),
+        Mistake(
+            "dx_no_k", "d_x from queries and values",
+            "d_x misses the part that came through the keys: x feeds queries, keys and values.", 3,
+        ),
+        Mistake(
+            "dx_no_v", "d_x from queries and keys",
+            "d_x misses the part that came through the values: x feeds queries, keys and values.", 3,
+        ),
+        Mistake(
             "no_WoT", "d_out @ out_weight",
             "On its way back, the gradient has to meet the out weight transposed.", 2,
         ),
@@ -180,6 +195,10 @@ _MHA_BACKWARD = Exercise(
         Mistake(
             "ds_no_rowsum", "dS = P dP",
             "d_value_weight is right, but the scores' gradient misses the weighted mean of each row.", 2,
+        ),
+        Mistake(
+            "mean_plain", "D = mean(dP)",
+            "The plain mean of dP was taken from each row; the mean has to be weighted by the weights.", 2,
         ),
         Mistake(
             "no_scale", "scale missing in d_query and d_key",

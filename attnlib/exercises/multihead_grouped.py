@@ -42,7 +42,7 @@ def _gqa_family(bugs):
     def softmax(scores, kv_heads):
         shift = "no_max" not in bugs
         if "joint_softmax" not in bugs:
-            return plain_softmax(scores, shift=shift)
+            return plain_softmax(scores, axis=-2 if "softmax_queries" in bugs else -1, shift=shift)
         b, heads, q, k = scores.shape
         grouped = scores.reshape(b, kv_heads, heads // kv_heads, q, k)
         return plain_softmax(grouped, axis=(2, 4), shift=shift).reshape(scores.shape)
@@ -91,6 +91,7 @@ _GQA = Exercise(
     chapter="multihead",
     level="medium",
     minutes=10,
+    blanks=3,
     oracle=_gqa_oracle,
     solution=gqa,
     family=_gqa_family,
@@ -121,6 +122,10 @@ _GQA = Exercise(
         Mistake(
             "joint_softmax", "softmax over all heads of a group",
             "The softmax ran over all query heads of a group at once; they share keys, but each row sums to 1 on its own.", 3,
+        ),
+        Mistake(
+            "softmax_queries", "softmax over the queries",
+            "The softmax runs over the queries; each row, along the keys, has to sum to 1.", 3,
         ),
         Mistake("no_scale", "softmax(Q K^T) V", "The scores are not scaled: divide them by the root of d.", 3),
         Mistake(
@@ -171,6 +176,8 @@ def _gqa_backward_family(bugs):
             groups = d_repeated.reshape(b, kv_heads, h // kv_heads, n, d)
         if "mean" in bugs:
             return groups.mean(axis=2)
+        if "first" in bugs:
+            return groups[:, :, 0]
         return groups[:, :, -1] if "last" in bugs else groups.sum(axis=2)
 
     return variant
@@ -205,6 +212,10 @@ _GQA_BACKWARD = Exercise(
         Mistake(
             "mean", "mean over the group",
             "You averaged over the group, so it is as many times too small as query heads share; gradients of a copy add up.", 1,
+        ),
+        Mistake(
+            "first", "only the first head of the group",
+            "Only the first query head of each group is left: add up all of them.", 1,
         ),
         Mistake(
             "last", "only the last head of the group",

@@ -78,6 +78,7 @@ LINEAR_BACKWARD = Exercise(
     chapter="prerequisites",
     level="medium",
     minutes=10,
+    blanks=2,
     oracle=_linear_backward_oracle,
     solution=linear_backward,
     family=_linear_backward_family,

@@ -99,6 +99,7 @@ SOFTMAX = Exercise(
     chapter="softmax",
     level="easy",
     minutes=10,
+    blanks=3,
     oracle=_softmax_oracle,
     solution=softmax,
     family=_softmax_family,

@@ -83,6 +83,7 @@ SOFTMAX_BACKWARD = Exercise(
     chapter="softmax",
     level="medium",
     minutes=15,
+    blanks=2,
     oracle=_softmax_backward_oracle,
     solution=softmax_backward,
     family=_softmax_backward_family,

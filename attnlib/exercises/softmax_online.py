@@ -105,6 +105,7 @@ ONLINE_SOFTMAX = Exercise(
     chapter="softmax",
     level="hard",
     minutes=20,
+    blanks=2,
     oracle=_oracle,
     solution=online_softmax,
     family=_family,

@@ -19,6 +19,7 @@ import attnlib.exercises
 from attnlib.exercises import TODO, Mistake, check, grade, value_exercise
 from attnlib.exercises import _registry, _run, _timelimit
 from attnlib.exercises._registry import find
+from attnlib.exercises._source import solution_source
 from attnlib.exercises._todo import NotAttempted
 
 
@@ -122,8 +123,8 @@ def returns_dots(x):
     return ...
 
 
-def returns_todo_in_a_tuple(x):
-    return x, TODO
+def returns_todo_three_times(x):
+    return TODO, TODO, TODO
 
 
 def passing(x):
@@ -131,11 +132,43 @@ def passing(x):
 
 
 @pytest.mark.parametrize(
-    "answer", [docstring_only, raising, dots, returns_dots, returns_todo_in_a_tuple, passing, TODO, ..., None]
+    "answer", [docstring_only, raising, dots, returns_dots, returns_todo_three_times, passing, TODO, ..., None]
 )
 def test_an_empty_answer_is_unattempted(answer, capsys):
     check("softmax", answer)
     assert capsys.readouterr().out == "[ ] softmax: not attempted yet\n"
+
+
+def two_left(x):
+    shifted = x - x.max(axis=-1, keepdims=True)
+    exponentials = TODO
+    return shifted + exponentials * TODO
+
+
+def one_left_inside(x):
+    def exponentials(y):
+        return np.exp(TODO)
+
+    return exponentials(x) / exponentials(x).sum()
+
+
+@pytest.mark.parametrize(
+    "id, answer, what",
+    [
+        ("softmax", two_left, "2 TODOs are left"),
+        ("softmax", one_left_inside, "a TODO is left"),
+        ("softmax", lambda x: (x, TODO), "a TODO is left"),
+        ("causal_mask", lambda q, k: TODO, "not attempted yet"),
+        ("matrix_shapes", (2, TODO, 3), "a TODO is left"),
+        ("matrix_shapes", [TODO, TODO, 3], "2 TODOs are left"),
+        ("matrix_shapes", (TODO, TODO, TODO), "not attempted yet"),
+        ("matrix_shapes", (..., 2, 3), "not attempted yet"),
+    ],
+)
+def test_an_answer_that_is_begun_is_told_how_many_blanks_are_left(id, answer, what, capsys):
+    check(id, answer)
+    assert capsys.readouterr().out == f"[ ] {id}: {what}\n"
+    assert grade(id, answer).status == "unattempted"
 
 
 def test_a_blank_behind_a_branch_is_named():
@@ -198,9 +231,11 @@ def test_nonsense_gets_a_sentence(case):
 
 def test_several_outputs_have_names():
     exercise = "online_softmax"
-    assert "returns one array, but 2 things are expected: maximum, total" in first_line(
+    assert "returns one array of shape (8,), but 2 things are expected: maximum, total" in first_line(
         lambda x, block: x, exercise
     )
+    assert "returns one list, but 2 things" in first_line(lambda x, block: [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], exercise)
+    assert "returns 1 thing, but 2 things" in first_line(lambda x, block: (1.0,), exercise)
     assert "returns 3 things, but 2 things are expected" in first_line(lambda x, block: (1.0, 2.0, 3.0), exercise)
     swapped = first_line(lambda x, block: find(exercise).solution(x, block)[::-1], exercise)
     assert swapped.endswith("what you return as maximum is the right total: is the order of the outputs right?")
@@ -248,6 +283,43 @@ def test_an_exception_gets_a_sentence_with_the_case_and_the_shapes(case):
     line = first_line(answer)
     assert re.search(sentence, line), line
     assert line.endswith('(case "all sizes differ": x (2, 3, 5)).')
+
+
+def test_the_shorthand_of_numpy_is_left_out_of_its_errors():
+    assert "core dimension 0 (size 2 is different from 5) (case" in first_line(lambda x: x @ np.ones((2, 2)))
+    assert "enough dimensions (has 0, requires 1) (case" in first_line(lambda x: x @ np.float64(2))
+
+
+def with_plain_transposes(id):
+    """The solution, with `.T` wherever it has `.mT`."""
+    namespace = {"np": np}
+    exec(solution_source(find(id)).replace(".mT", ".T"), namespace)
+    return namespace[id]
+
+
+def test_a_transpose_that_turns_leading_axes_round_is_found_by_trying_it_without():
+    turns = "`.T` turns all axes round"
+    plain = with_plain_transposes("sdpa_backward")
+    assert first_line(plain, "sdpa_backward") == (
+        f"[!] sdpa_backward: right without leading axes; with them it stops: {turns}."
+    )
+    assert f": {turns}; with leading axes, only the last two may change" in first_line(with_plain_transposes("gqa"), "gqa")
+
+    def by_function(d_out, query, key, value):
+        weights = right(query @ np.transpose(key) / np.sqrt(query.shape[-1]))
+        d_scores = weights * (d_out @ value.transpose() - (d_out * (weights @ value)).sum(axis=-1, keepdims=True))
+        d_scores /= np.sqrt(query.shape[-1])
+        return d_scores @ key, np.transpose(d_scores) @ query, weights.transpose(None) @ d_out
+
+    assert turns in first_line(by_function, "sdpa_backward")
+
+
+def test_a_transpose_is_not_blamed_for_what_is_wrong_without_it():
+    def minus(*args):
+        return tuple(-gradient for gradient in with_plain_transposes("sdpa_backward")(*args))
+
+    assert "turns all axes" not in first_line(minus, "sdpa_backward")
+    assert "turns all axes" not in first_line(lambda x: np.exp(x), "softmax")
 
 
 def test_ctrl_c_gets_through():
@@ -634,11 +706,16 @@ VALUES = {
     "a shape too short": ("matrix_shapes", (2, 3), "your tuple has 2 numbers; 3 are expected"),
     "a wrong number": ("matrix_shapes", (2, 3, 9), "1 of 3 numbers are wrong"),
     "a list for a number": ("vjp_cost", [1, 2], "one number is expected, not 2"),
+    "a number in a list": ("vjp_cost", [320_000], "a bare number is expected, not a list, a tuple or an array"),
+    "a number and a comma": ("vjp_cost", (320_000,), "a bare number is expected, not a list, a tuple or an array"),
+    "below a negative number": ("score_gradient", -9, "too small: the right number lies above it"),
+    "above a negative number": ("score_gradient", -1.1, "too large: the right number lies below it"),
+    "a negative number": ("vjp_cost", -5, "too small: the right number lies above it"),
     "minus": ("vjp_cost", -320_000, "the sign is wrong"),
     "a tenth": ("delta_sum", 105.1, "your number is 10 times too small"),
     "a word": ("vjp_cost", "many", "a number is expected, not a word"),
     "True": ("vjp_cost", True, "numbers are expected"),
-    "a number": ("vjp_cost", 640_200, "your number is too large"),
+    "a number": ("vjp_cost", 640_200, "your number is too large.$"),
     "ten times": ("delta_sum", 10510, "your number is 10 times the right one"),
     "NaN": ("delta_sum", float("nan"), "NaN"),
     "ragged": ("matrix_shapes", ((1, 2), 3), "rows of unequal length"),

@@ -230,7 +230,7 @@ def test_an_answer_in_float32_is_told_apart(exercise):
 def test_an_unattempted_exercise_prints_one_line(exercise):
     from attnlib.exercises import TODO
 
-    for answer in (TODO, ..., lambda *args: TODO):
+    for answer in (TODO, ..., eval(f"lambda *args: [{', '.join(['TODO'] * exercise.blanks)}]", {"TODO": TODO})):
         assert grade(exercise, answer).lines == (f"[ ] {exercise.id}: not attempted yet",)
 
 

@@ -164,7 +164,7 @@ def test_every_exercise_cell_is_a_stub_that_is_unattempted(name):
     for id, text in run_exercises(notebook).items():
         assert text == f"[ ] {id}: not attempted yet\n"
     for id, cell in exercise_cells(notebook):
-        assert "TODO" in cell.source
+        assert cell.source.count("TODO") == registry()[id].blanks, f"{id}: `blanks` is the number of TODO in its cell"
         last = cell.source.strip().splitlines()[-1]
         found = re.fullmatch(rf'check\("{id}", (\w+)\)', last)
         assert found, f'the last line of the cell is to be check("{id}", ...); it is {last}'
