@@ -5,7 +5,7 @@ import inspect
 import re
 
 from attnlib import reading
-from attnlib.flash import flash_attention
+from attnlib.flash import flash_attention, flash_attention_backward
 from attnlib.softmax import OnlineSoftmax, softmax
 
 
@@ -38,6 +38,8 @@ def test_helpers_are_those_of_the_same_file_and_what_they_call_in_turn():
     assert reading.source(softmax, helpers=True) == reading.source(softmax)  # it calls nothing in its own file
     shown = re.findall(r"^def (\w+)", reading.source(flash_attention, helpers=True), re.MULTILINE)
     assert shown == ["flash_attention", "_one_pass", "_raise_maximum", "_scores_are_small"]
+    shown = re.findall(r"^(?:def|class) (\w+)", reading.source(flash_attention_backward, helpers=True), re.MULTILINE)
+    assert shown == ["flash_attention_backward", "_recompute"]  # it makes a _Part, which is a class
     shown = re.findall(r"^def (\w+)", reading.show_source(reading.show_source, helpers=True).data, re.MULTILINE)
     assert shown == ["source", "show_source", "_with_helpers", "_names", "_without_docstrings"]
 
