@@ -58,6 +58,18 @@ def test_no_steps_are_refused():
         stepped_figure(draw, [], label="a", caption="b")
 
 
-def test_a_picture_without_words_is_refused():
-    with pytest.raises(TypeError, match="draw must return the picture in words .*; got NoneType"):
-        stepped_figure(lambda fig, step: None, [1], label="a", caption="b")
+@pytest.mark.parametrize(("words", "kind"), [(None, "NoneType"), (3, "int")])
+def test_a_picture_without_words_is_refused(words, kind):
+    with pytest.raises(TypeError, match=f"draw must return the picture in words .*; got {kind}"):
+        stepped_figure(lambda fig, step: words, [1], label="a", caption="b")
+
+
+def test_every_picture_has_the_size_asked_for():
+    sizes = []
+
+    def measured(fig, step):
+        sizes.append(tuple(fig.get_size_inches()))
+        return "a picture"
+
+    stepped_figure(measured, [1, 2], label="a", caption="b", figsize=(3, 2))
+    assert sizes == [(3, 2)] * 2
