@@ -9,7 +9,7 @@ def forward_family(bugs):
     def hidden_scores(scores, start, q, k):
         columns = np.arange(scores.shape[-1]) + (0 if "local_cols" in bugs else start)
         last = np.arange(q)[:, None] + (0 if "no_offset" in bugs else k - q)
-        return np.where(columns > last, -np.inf, scores)
+        return np.where(columns >= last if "strict" in bugs else columns > last, -np.inf, scores)
 
     def skip_cut_tiles(scores, start, block, q, k):
         for top in range(0, q, block):  # the last key of the block against the first query of the tile
@@ -28,7 +28,7 @@ def forward_family(bugs):
             scores = query @ keys.T
             if "no_scale" not in bugs:
                 scores = scores / math.sqrt(query.shape[-1])
-            if causal:
+            if causal and "no_mask" not in bugs:
                 scores = hidden_scores(scores, start, q, k)
                 if "skip_diag_block" in bugs:
                     scores = skip_cut_tiles(scores, start, block, q, k)
@@ -53,7 +53,8 @@ def forward_family(bugs):
         total = np.zeros((len(query), 1))
         parts = list(blocks(query, key, value, block, causal))
         for scores, values in parts:
-            new = np.maximum(maximum, scores.max(axis=1, keepdims=True))
+            top = scores.max(axis=1, keepdims=True)
+            new = top if "m_block" in bugs else np.maximum(maximum, top)
             rescale = np.exp(maximum - shifted(new))
             if "alpha_inv" in bugs:
                 rescale = np.where(rescale == 0, 0.0, 1 / rescale)
@@ -65,7 +66,9 @@ def forward_family(bugs):
             out = (1.0 if "o_no_rescale" in bugs else rescale) * out + exponentials @ values
             maximum = new
         total = safe(total)
-        logsumexp = np.log(total) if "lse_log_l" in bugs else maximum + np.log(total)
+        logsumexp = np.log(total)
+        if "lse_log_l" not in bugs:
+            logsumexp = logsumexp - maximum if "lse_minus_m" in bugs else logsumexp + maximum
         if "norm_each_block" in bugs:
             out = mean_of_blocks(parts)
         elif "no_final_div" not in bugs:

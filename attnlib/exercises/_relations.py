@@ -202,9 +202,11 @@ def _factor_along(got, want, axis, name):
         return None
     at = np.abs(want).argmax(axis=axis, keepdims=True)
     top, bottom = np.take_along_axis(got, at, axis), np.take_along_axis(want, at, axis)
-    if (bottom == 0).any() or not _agree(got, top / bottom * want):
+    factors = top / np.where(bottom == 0, np.nan, bottom)
+    usable = np.isfinite(factors) & (factors != 0)  # zeros are 0 times whatever is right
+    if not usable.all() or not _agree(got, factors * want):
         return None
-    return f"right up to one factor for each {name}; the first is {_number((top / bottom).ravel()[0])}"
+    return f"right up to one factor for each {name}; the first is {_number(factors.ravel()[0])}"
 
 
 def _row_offset(got, want):

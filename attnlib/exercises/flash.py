@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from attnlib.exercises._flash_accepts import normalised_at_every_step, queries_in_tiles_too
 from attnlib.exercises._flash_family import forward_family
 from attnlib.exercises._model import Exercise, Mistake, Probe
 from attnlib.exercises._watch import most_rows_at_once, peak_bytes
@@ -93,45 +94,6 @@ def _rows_apart(query, key):
     return query * np.geomspace(0.1, 200, len(query))[:, None], key
 
 
-def _queries_in_tiles_too(query, key, value, block, causal):
-    out, logsumexp = np.zeros((len(query), value.shape[1])), np.full(len(query), -np.inf)
-    offset = len(key) - len(query)
-    for top in range(0, len(query), block):
-        rows = slice(top, min(top + block, len(query)))
-        n = rows.stop - top
-        state = np.zeros((n, value.shape[1])), np.full(n, -np.inf), np.zeros(n)
-        for start in range(0, len(key), block):
-            if causal and start > rows.stop - 1 + offset:
-                break  # every key from here on is hidden from all of these queries
-            scores = query[rows] @ key[start : start + block].T / math.sqrt(query.shape[1])
-            if causal:
-                i, j = np.indices(scores.shape)
-                scores[start + j > top + i + offset] = -np.inf
-            acc, old, total = state
-            new = np.maximum(old, scores.max(axis=1))
-            shift = np.where(new == -np.inf, 0, new)
-            p, alpha = np.exp(scores - shift[:, None]), np.exp(old - shift)
-            state = acc * alpha[:, None] + p @ value[start : start + block], new, total * alpha + p.sum(axis=1)
-        acc, maximum, total = state
-        out[rows] = acc / np.maximum(total, 1e-300)[:, None]
-        logsumexp[rows] = maximum + np.log(np.where(total > 0, total, 1))
-    return out, logsumexp
-
-
-def _normalised_at_every_step(query, key, value, block, causal):
-    out, logsumexp = np.zeros((len(query), value.shape[1])), np.full(len(query), -np.inf)
-    last = np.arange(len(query)) + len(key) - len(query) if causal else np.full(len(query), len(key))
-    for start in range(0, len(key), block):
-        keys, values = key[start : start + block], value[start : start + block]
-        scores = np.einsum("qd,kd->qk", query, keys) * query.shape[1] ** -0.5
-        scores[np.arange(start, start + len(keys)) > last[:, None]] = -np.inf
-        both = np.logaddexp(logsumexp, np.logaddexp.reduce(scores, axis=1))
-        shift = np.where(np.isneginf(both), 0, both)
-        weights = np.exp(scores - shift[:, None])
-        out, logsumexp = out * np.exp(logsumexp - shift)[:, None] + weights @ values, both
-    return out, logsumexp
-
-
 _FORWARD = Exercise(
     "flash_forward",
     title="One pass over the keys",
@@ -193,12 +155,24 @@ _FORWARD = Exercise(
             "The last, shorter block of keys was skipped: round the number of blocks up.", 1,
         ),
         Mistake(
+            "m_block", "m_new = max of the block alone",
+            "The maximum fell: a running maximum is the larger of the old one and the block's.", 3,
+        ),
+        Mistake(
             "pad_zero_keys", "last block padded with zero keys",
             "The zero keys that fill up the last block have score 0, not -inf, so they take weight: mask them.", 1,
         ),
         Mistake(
             "local_cols", "column index inside the block",
             "The causal mask uses the column number inside the block; add the block's start.", 1,
+        ),
+        Mistake(
+            "no_mask", "causal ignored",
+            "The causal mask is missing: early queries see keys of their future.", 1,
+        ),
+        Mistake(
+            "strict", "key i + k - q hidden",
+            "Each query misses its last visible key: key i + k - q itself may be seen.", 1,
         ),
         Mistake(
             "no_offset", "row offset k - q missing",
@@ -215,6 +189,11 @@ _FORWARD = Exercise(
         Mistake(
             "lse_log_l", "LSE = log(l)",
             "out is right, but the logsumexp misses the maximum: the total was measured against it.", 3,
+        ),
+        Mistake(
+            "lse_minus_m", "LSE = log(l) - m",
+            "out is right, but in the logsumexp the maximum has the wrong sign: it was taken off every score, so give "
+            "it back.", 3,
         ),
         Mistake(
             "m_init_0", "m starts at 0",
@@ -236,7 +215,7 @@ _FORWARD = Exercise(
     why="After each block the two sums are what they would be if the keys seen so far were all there are, so the tail "
     "and masked blocks need no special case. The guard is for rows in which nothing is visible so far.",
     insight="Per query you carried v + 2 numbers, whatever the number of keys; the score matrix never existed.",
-    accepts={"queries in tiles, too": _queries_in_tiles_too, "normalised at every step": _normalised_at_every_step},
+    accepts={"queries in tiles, too": queries_in_tiles_too, "normalised at every step": normalised_at_every_step},
     outputs=("out", "logsumexp"),
     method=_method,
 )  # fmt: skip

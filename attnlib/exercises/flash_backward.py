@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from attnlib.exercises._flash_accepts import keys_outside
 from attnlib.exercises._model import Exercise, Mistake, Probe
 from attnlib.exercises._watch import most_rows_at_once, peak_bytes
 
@@ -70,29 +71,35 @@ def _backward_family(bugs):
             return exponentials / np.where(total == 0, 1, total)
         return np.exp(scores - logsumexp[:, None])
 
-    def mean_of(weights, d_weights, row_mean):
+    def row_means(d_out, out):
+        products = (out if "D_oo" in bugs else d_out) * out
+        return products.mean(axis=1, keepdims=True) if "D_mean" in bugs else products.sum(axis=1, keepdims=True)
+
+    def softmax_backward(weights, d_weights, mean):
         if "no_D" in bugs:
-            return 0.0
-        return (weights * d_weights).sum(axis=1, keepdims=True) if "D_block" in bugs else row_mean
+            mean = 0.0
+        elif "D_block" in bugs:
+            mean = (weights * d_weights).sum(axis=1, keepdims=True)
+        return weights * d_weights - mean if "paren" in bugs else weights * (d_weights - mean)
 
     def variant(d_out, query, key, value, out, logsumexp, block_q, block_k, causal):
         scale, gradient_scale = [1 / math.sqrt(query.shape[1])] * 2
         if "no_scale" in bugs:
             gradient_scale = 1.0
-        row_mean = ((out if "D_oo" in bugs else d_out) * out).sum(axis=1, keepdims=True)
+        row_mean = row_means(d_out, out)
         d_query, d_key, d_value = (np.zeros(array.shape) for array in (query, key, value))
         for top in range(0, len(query), block_q):
             for start in range(0, len(key), block_k):
                 rows, columns = slice(top, top + block_q), slice(start, start + block_k)
-                scores = scale * query[rows] @ key[columns].T
+                scores = (1.0 if "score_scale" in bugs else scale) * query[rows] @ key[columns].T
                 if causal and "no_mask" not in bugs:
                     scores[hidden(scores.shape, top, start, len(key) - len(query))] = -np.inf
                 weights = recomputed(scores, logsumexp[rows])
                 d_weights = d_out[rows] @ value[columns].T
-                d_scores = weights * (d_weights - mean_of(weights, d_weights, row_mean[rows]))
+                d_scores = softmax_backward(weights, d_weights, row_mean[rows])
                 part_q = gradient_scale * d_scores @ key[columns]
                 part_k = gradient_scale * d_scores.T @ query[rows]
-                part_v = weights.T @ d_out[rows]
+                part_v = weights.T @ (out if "dv_out" in bugs else d_out)[rows]
                 d_query[rows] = part_q if "dq_overwrite" in bugs else d_query[rows] + part_q
                 overwrite = "dk_overwrite" in bugs
                 d_key[columns] = part_k if overwrite else d_key[columns] + part_k
@@ -135,26 +142,6 @@ def _backward_case(q, k, block_q, block_k, causal=False, *, d=5, v=4):
     return make
 
 
-def _keys_outside(d_out, query, key, value, out, logsumexp, block_q, block_k, causal):
-    scaled = query * query.shape[1] ** -0.5
-    row_mean = np.einsum("qv,qv->q", d_out, out)
-    d_query, parts = np.zeros(query.shape), []
-    last = np.arange(len(query)) + len(key) - len(query) if causal else np.full(len(query), len(key))
-    for start in range(0, len(key), block_k):
-        keys, values = key[start : start + block_k], value[start : start + block_k]
-        d_keys, d_values = np.zeros(keys.shape), np.zeros(values.shape)
-        for top in range(0, len(query), block_q):
-            rows = slice(top, top + block_q)
-            weights = np.exp(scaled[rows] @ keys.T - logsumexp[rows][:, None])
-            weights = weights * (np.arange(start, start + len(keys)) <= last[rows][:, None])
-            d_values += weights.T @ d_out[rows]
-            d_scores = weights * (d_out[rows] @ values.T - row_mean[rows][:, None])
-            d_keys += d_scores.T @ scaled[rows]
-            d_query[rows] += d_scores @ keys * query.shape[1] ** -0.5
-        parts.append((d_keys, d_values))
-    return d_query, np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
-
-
 _BACKWARD = Exercise(
     "flash_backward",
     title="Compute the weights again",
@@ -182,10 +169,22 @@ _BACKWARD = Exercise(
             "You took the row's mean over one block of keys; it has to cover the whole row, and d_out and out know it.",
             2,
         ),
+        Mistake(
+            "paren", "dS = P * dP - D",
+            "The row's mean was subtracted after the weights were applied; it belongs to d_weights.", 2,
+        ),
+        Mistake(
+            "D_mean", "D = mean, not sum, of dO * O",
+            "The row's mean is v times too small: over the features d_out times out is summed, not averaged.", 2,
+        ),
         Mistake("D_oo", "D = rowsum(O * O)", "The row's mean uses out twice; d_out has to meet out.", 2),
         Mistake(
             "p_no_lse", "P = exp(S)",
             "The weights were recomputed without the saved logsumexp: their rows do not sum to one.", 1,
+        ),
+        Mistake(
+            "score_scale", "P = exp(Q K^T - L)",
+            "The recomputed scores lack the scale, so they do not fit the saved logsumexp.", 1,
         ),
         Mistake(
             "p_block_softmax", "P = softmax of the block",
@@ -213,6 +212,10 @@ _BACKWARD = Exercise(
             "d_key and d_value hold the last block of queries only: each tile has to add its share.", 3,
         ),
         Mistake(
+            "dv_out", "dV = P^T O",
+            "d_value was made from out, the result of the forward pass; what comes back to the values is d_out.", 3,
+        ),
+        Mistake(
             "no_scale", "dQ and dK not scaled",
             "d_query and d_key are sqrt(d) times too large: the scale of the scores belongs in front of both.", 3,
         ),
@@ -228,7 +231,7 @@ _BACKWARD = Exercise(
     why="Each tile stands on its own once the two numbers of each row, logsumexp and mean, are known. The weights cost "
     "one more product per tile, and are never stored.",
     insight="The backward needs 2 numbers a query that plain attention replaces by a row of k weights.",
-    accepts={"keys in the outer loop": _keys_outside},
+    accepts={"keys in the outer loop": keys_outside},
     outputs=("d_query", "d_key", "d_value"),
     method=_backward_method,
 )  # fmt: skip

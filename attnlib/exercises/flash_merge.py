@@ -38,7 +38,8 @@ def _merge_family(bugs):
         finite = maximum if "nan_rows" in bugs else np.where(np.isneginf(maximum), 0.0, maximum)
         if "no_shift" in bugs:
             finite = np.zeros_like(maximum)
-        factors = [np.exp(m - finite)[:, None] for m in (maximum_a, maximum_b)]
+        sign = -1 if "factor_inv" in bugs else 1
+        factors = [np.exp(sign * (m - finite))[:, None] for m in (maximum_a, maximum_b)]
         totals = [total_a[:, None], total_b[:, None]]
         total = totals[0] * factors[0] + totals[1] * factors[1]
         shares = [factors[0] * totals[0], factors[1] * totals[1]]
@@ -46,12 +47,16 @@ def _merge_family(bugs):
             shares, total = totals, totals[0] + totals[1]
         elif "a_only" in bugs:
             shares = factors
+        if bugs & {"totals_added", "total_unscaled"}:
+            total = totals[0] + totals[1]
+        if "swapped" in bugs:
+            shares = shares[::-1]
         if "average" in bugs:
             out = (out_a + out_b) / 2
         elif "unnormalised" in bugs:
             out = factors[0] * out_a + factors[1] * out_b
         else:
-            bottom = shares[0] + shares[1]
+            bottom = total if "total_unscaled" in bugs else shares[0] + shares[1]
             if "nan_rows" not in bugs:
                 bottom = np.where(bottom == 0, 1, bottom)
             out = (shares[0] * out_a + shares[1] * out_b) / bottom
@@ -122,6 +127,23 @@ _MERGE = Exercise(
         Mistake(
             "a_only", "weights exp(m_i - m) without total_i",
             "The weights miss the totals: a part with many keys carries more mass.", 2,
+        ),
+        Mistake(
+            "factor_inv", "exp(m - m_i)",
+            "The factors are upside down: none may exceed 1.", 2,
+        ),
+        Mistake(
+            "totals_added", "total = total_a + total_b, out right",
+            "out is right, but the totals were added as they are; measure both against the common maximum.", 2,
+        ),
+        Mistake(
+            "total_unscaled", "total = total_a + total_b, and out divided by it",
+            "The shares of the two parts do not add up to 1: total was added up from the totals as they came, not from "
+            "the masses.", 2,
+        ),
+        Mistake(
+            "swapped", "weights mass_b for out_a, mass_a for out_b",
+            "Each output was weighted by the other part's mass.", 3,
         ),
         Mistake(
             "unnormalised", "exp(m_a - m) out_a + exp(m_b - m) out_b",

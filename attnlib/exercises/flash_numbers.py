@@ -20,6 +20,15 @@ def _counted_one_by_one():
     return 300 * 2 * multiply_adds
 
 
+# who counts the softmax as well takes anything from the exponential alone to six operations for each score
+_WITH_SOFTMAX = {
+    Mistake(
+        f"softmax_{each}", f"2 q k (d + v) + {each} q k",
+        "You counted the softmax as well; the question is about the two products.", 2,
+    ): lambda each=each: 300 * 700 * (2 * 160 + each)
+    for each in range(1, 7)
+}  # fmt: skip
+
 _FLOPS = value_exercise(
     "attention_flops",
     title="How many operations?",
@@ -57,6 +66,19 @@ _FLOPS = value_exercise(
             "k_squared", "2 k k (d + v)",
             "You counted k by k scores; the rows of the scores are the queries.", 1,
         ): lambda: 2 * 700 * 700 * 160,
+        Mistake(
+            "all_sizes", "q k d v",
+            "You multiplied all four sizes; the two products come one after the other, so their costs add up.", 2,
+        ): lambda: 300 * 700 * 64 * 96,
+        Mistake(
+            "all_sizes_twice", "2 q k d v",
+            "You multiplied all four sizes; the two products come one after the other, so their costs add up.", 2,
+        ): lambda: 2 * 300 * 700 * 64 * 96,
+        Mistake(
+            "q_plus_k", "2 (q + k) (d + v)",
+            "You added queries and keys, as if each were used once; each query meets every key.", 1,
+        ): lambda: 2 * (300 + 700) * (64 + 96),
+        **_WITH_SOFTMAX,
     },
     hints=(
         "How many pairs of a query and a key are there?",
@@ -89,6 +111,16 @@ _SCORES = value_exercise(
         Mistake(
             "gibibytes", "in GiB", "The size is right, in GiB; the question asks for bytes.", 3
         ): lambda: 12,
+        Mistake(
+            "mebibytes", "in MiB", "The size is right, in MiB; the question asks for bytes.", 3
+        ): lambda: 12 * 1024,
+        Mistake(
+            "gigabytes", "in GB", "The size is right, in GB of a billion bytes; the question asks for bytes.", 3
+        ): lambda: 96 * 8192**2 * 2 / 1e9,
+        Mistake(
+            "gigabytes_rounded", "in GB, rounded",
+            "That is in GB of a billion bytes, and rounded; the question asks for bytes.", 3,
+        ): lambda: 12.9,
         Mistake(
             "no_heads", "one head", "You counted one head; each of the 32 has scores of its own.", 1
         ): lambda: 3 * 8192**2 * 2,
@@ -175,6 +207,29 @@ _TILES = value_exercise(
             "first_query", "tiles that the first query of a row of tiles sees",
             "You asked what the first query of each tile sees; the last one sees more.", 2,
         ): lambda: _tiles_where(lambda pairs: min(j for _, j in pairs) <= min(i for i, _ in pairs)),
+        Mistake(
+            "fraction", "14 / 3 tiles with 14 / 4 rows: half of the larger triangle",
+            "Tiles are whole: one that sticks out at the end counts as one, and one that the diagonal cuts counts in full.",
+            3,
+        ): lambda: 14 / 3 * (14 / 4 + 1) / 2,
+        Mistake(
+            "half_and_diagonal", "(20 - 4) / 2 + 4",
+            "Half of the grid plus a diagonal of 4 would fit a square; in this grid the diagonal cuts up to two tiles in a row.",
+            3,
+        ): lambda: (20 - 4) // 2 + 4,
+        Mistake(
+            "strict", "a tile whose last query sees its first key and no other",
+            "A tile with a single visible pair is computed, too, and so is a tail; blocks are 4 for queries, 3 for keys.",
+            2,
+        ): lambda: _tiles_where(lambda pairs: min(j for _, j in pairs) < max(i for i, _ in pairs)),
+        Mistake(
+            "beyond", "the last row of tiles as if it held 4 queries",
+            "The last row of tiles ends with query 13, the end of the matrix: there are no keys beyond it.", 3,
+        ): lambda: sum((top + 4 - 1) // 3 + 1 for top in range(0, 14, 4)),
+        Mistake(
+            "pairs", "14 times 15 / 2",
+            "Those are the visible pairs of a query and a key; the question is in how many tiles they lie.", 1,
+        ): lambda: 105,
         Mistake(
             "skipped", "the tiles left out", "That is how many tiles are skipped; the question is how many are not.", 1
         ): lambda: 6,

@@ -17,7 +17,7 @@ import pytest
 
 import attnlib.exercises
 from attnlib.exercises import TODO, Mistake, check, grade, value_exercise
-from attnlib.exercises import _registry, _run, _timelimit
+from attnlib.exercises import _registry, _relations, _run, _timelimit
 from attnlib.exercises._registry import find
 from attnlib.exercises._source import solution_source
 from attnlib.exercises._todo import NotAttempted
@@ -641,6 +641,14 @@ def test_an_unknown_wrong_answer_is_described(case):
     answer, sentence = RELATIONS[case]
     line = first_line(answer)
     assert re.search(sentence, line), line
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+def test_zeros_are_not_called_right_up_to_a_factor(axis):
+    want = np.array([[1.0, 2.0, 4.0], [3.0, 5.0, 9.0], [2.0, 7.0, 1.0]])
+    factors = np.expand_dims([0.0, 2.0, 3.0], axis)
+    assert "factor" not in _relations.describe([(factors * want, want, {})])
+    assert "up to one factor" in _relations.describe([((factors + 2) * want, want, {})])
 
 
 def test_a_transposed_answer_is_described():
