@@ -27,6 +27,7 @@ HERE = Path(__file__).resolve().parent
 HEADS, D = 4, 64
 LIMIT = 6 * 2**30  # bytes of score arrays beyond which a contender is left out
 REFERENCE = "Flash (ours)"
+LONG = [512, 1024, 2048, 4096, 8192, 16384]  # for the memory that Flash takes beyond its results
 TITLES = {"forward": "Forward", "causal": "Causal forward", "backward": "Backward", "both": "Forward and backward"}
 
 
@@ -35,7 +36,11 @@ def main():
     if options.worker:
         print(json.dumps(WORKERS[options.worker](options)))
         return
-    rows = rows_so_far()
+    rows, beyond = rows_so_far()
+    for n in LONG:
+        row = {"threads": 1, "dtype": "float32", "n": n, "passes": "forward"}
+        beyond[n] = run_child("memory", row, 0, REFERENCE) - 4 * HEADS * n * (D + 1)  # out and logsumexp
+        save(rows, beyond)
     for threads in options.threads:
         for dtype in options.dtypes:
             for n in options.n:
@@ -46,7 +51,7 @@ def main():
                     row["bytes"] = child("memory", row, options.seconds) if memory else {}
                     rows[threads, dtype, n, passes] = row
                     print(line(row), flush=True)
-                    save(rows)  # after every row: a run takes more than an hour, and a part of it is worth keeping
+                    save(rows, beyond)  # after every row: a run takes more than an hour, and a part of it is worth keeping
     print(f"\nwritten: benchmarks/results.md and results.json ({len(rows)} rows)")
 
 
@@ -55,14 +60,16 @@ def rows_so_far():
     path = HERE / "results.json"
     earlier = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {"machine": {}}
     if {**earlier["machine"], "date": ""} != {**machine(), "date": ""}:
-        return {}
-    return {(row["threads"], row["dtype"], row["n"], row["passes"]): row for row in earlier["rows"]}
+        return {}, {}
+    rows = {(row["threads"], row["dtype"], row["n"], row["passes"]): row for row in earlier["rows"]}
+    return rows, {int(n): size for n, size in earlier.get("beyond", {}).items()}
 
 
-def save(rows):
+def save(rows, beyond):
     rows = [rows[key] for key in sorted(rows, key=lambda key: (*key[:3], list(TITLES).index(key[3])))]
-    (HERE / "results.md").write_text(report(rows), encoding="utf-8")
-    (HERE / "results.json").write_text(json.dumps({"machine": machine(), "rows": rows}, indent=1) + "\n", encoding="utf-8")
+    (HERE / "results.md").write_text(report(rows, beyond), encoding="utf-8")
+    content = {"machine": machine(), "beyond": beyond, "rows": rows}
+    (HERE / "results.json").write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
 
 
 def arguments():
@@ -206,7 +213,7 @@ def line(row):
     return f"{label} Flash {1000 * row['seconds'][REFERENCE]:9.2f} ms   x: {ratios}"
 
 
-def report(rows):
+def report(rows, beyond):
     from contenders import CONTENDERS
 
     others = [name for name in CONTENDERS if name != REFERENCE]
@@ -231,6 +238,10 @@ def report(rows):
         columns = [REFERENCE, *(name for name in others if name != "products alone")]
         parts.append(f"## Peak memory of one call, MiB: {TITLES[passes].lower()}, float32\n")
         parts.append(table(["n", *columns], [memory_cells(row, columns) for row in chosen]))
+    if beyond:
+        parts.append("## What Flash's forward holds beyond its inputs and results, MiB, float32\n")
+        parts.append("Tiles and running sums: their size depends on the blocks, and hardly on n.\n")
+        parts.append(table(["n", "MiB"], [[str(n), f"{size / 2**20:.2f}"] for n, size in sorted(beyond.items())]))
     return "\n".join(parts)
 
 
