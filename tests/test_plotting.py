@@ -5,6 +5,7 @@ import io
 import matplotlib as mpl
 import numpy as np
 import pytest
+from matplotlib.colors import to_rgb, to_rgba
 from matplotlib.figure import Figure
 
 from attnlib import plotting
@@ -35,6 +36,26 @@ def test_heatmap_of_signed_numbers_is_white_at_0(ax):
     assert np.allclose(ax.images[0].cmap(0.5)[:3], 0.97, atol=0.01)
 
 
+def test_heatmap_of_small_signed_numbers_uses_the_whole_scale_and_names_its_axes(ax):
+    plotting.heatmap(ax, [[-0.3, 0.1]], rows="query q", columns="key k", signed=True)
+    assert ax.images[0].get_clim() == (-0.3, 0.3)
+    assert (ax.get_ylabel(), ax.get_xlabel()) == ("query q", "key k")
+    # The number on the darkest cell is light, the one on the palest dark.
+    light, dark = (sum(to_rgb(text.get_color())) for text in ax.texts)
+    assert light > dark
+
+
+def test_heatmap_draws_nan_grey_and_every_cell_square(ax):
+    plotting.heatmap(ax, [[np.nan, 0.5]], rows="q", columns="k")
+    assert np.allclose(ax.images[0].cmap(np.ma.masked)[:3], 0.85)
+    assert ax.get_aspect() == 1
+
+
+def test_heatmap_with_one_long_axis_prints_no_numbers(ax):
+    plotting.heatmap(ax, np.zeros((2, 13)), rows="q", columns="k")
+    assert not ax.texts
+
+
 def test_heatmap_of_zeros_and_of_nothing_but_nan_still_draws(ax):
     plotting.heatmap(ax, np.zeros((2, 2)), rows="q", columns="k", signed=True)
     plotting.heatmap(ax, np.full((2, 2), np.nan), rows="q", columns="k")
@@ -63,6 +84,12 @@ def test_a_large_heatmap_keeps_at_most_ten_tick_numbers_but_all_names(ax):
     assert [label.get_text() for label in ax.get_xticklabels()] == list("abcdefghijkl")
 
 
+def test_a_small_heatmap_names_or_numbers_every_row_and_column(ax):
+    plotting.heatmap(ax, np.zeros((3, 2)), rows="q", columns="k", row_ticks=["the", "cat", "sat"])
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["the", "cat", "sat"]
+    assert list(ax.get_yticks()) == [0, 1, 2] and list(ax.get_xticks()) == [0, 1]
+
+
 def test_a_rounded_zero_has_no_minus_and_a_negative_number_a_real_one(ax):
     plotting.heatmap(ax, [[-0.001, -0.5]], rows="q", columns="k", signed=True)
     assert [text.get_text() for text in ax.texts] == ["0.00", "\N{MINUS SIGN}0.50"]
@@ -72,6 +99,14 @@ def test_bars_are_as_high_as_the_weights(ax):
     plotting.bars(ax, [0.2, 0.8], ticks=["a", "b"])
     assert [patch.get_height() for patch in ax.patches] == [0.2, 0.8]
     assert [label.get_text() for label in ax.get_xticklabels()] == ["a", "b"]
+
+
+def test_bars_stand_apart_at_their_keys_and_the_scale_is_that_of_weights(ax):
+    plotting.bars(ax, [0.2, 0.7], ticks=["cat", "mat"], label="key", color="C1")
+    assert [bar.get_x() + bar.get_width() / 2 for bar in ax.patches] == pytest.approx([0, 1])
+    assert all(bar.get_width() < 1 for bar in ax.patches)
+    assert {bar.get_facecolor() for bar in ax.patches} == {to_rgba("C1")}
+    assert ax.get_xlabel() == "key" and ax.get_ylim()[0] == 0 and 1 < ax.get_ylim()[1] < 1.2
 
 
 def test_names_of_lines_keep_their_order_and_their_distance(ax):
