@@ -121,6 +121,17 @@ def test_names_of_lines_keep_their_order_and_their_distance(ax):
     assert [text.get_color() for text in ax.texts] == [line.get_color() for line in ax.get_lines()[:3]]
 
 
+def test_lines_drawn_from_top_to_bottom_are_named_at_their_last_point(ax):
+    ax.set_ylim(0, 1)
+    for height in (0.9, 0.505, 0.5):
+        ax.plot([0, 1, 2], [0, 0.2, height], label=f"{height}")
+        ax.plot([0, 1, 2], [0, 0.1, height])  # no name, and no end of the list
+    ax.plot([0, 1], [0, 7.0], label="leaves")
+    plotting.name_lines(ax)
+    heights = {text.get_text(): text.get_position()[1] for text in ax.texts}
+    assert heights == pytest.approx({"0.5": 0.5, "0.505": 0.59, "0.9": 0.9, "leaves": 1.0})
+
+
 def test_names_stand_at_the_ends_of_the_lines_before_anything_is_drawn(ax):
     for height in (10.0, 90.0):
         ax.plot([0, 1], [0, height], label=f"{height:.0f}")
