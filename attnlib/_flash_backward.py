@@ -141,7 +141,7 @@ def flash_attention_mask_backward(
             # forward: scores = scores + mask
             place = (*part.head, part.rows, part.columns)
             place = tuple(0 if size == 1 else index for size, index in zip(sizes, place, strict=True))
-            d_mask_all_axes[place] += d_scores.reshape(d_mask_all_axes[place].shape)
+            d_mask_all_axes[place] += d_scores
     _, dtype = as_float(function, **arguments)
     return d_mask.astype(dtype, copy=False)
 
