@@ -16,8 +16,8 @@ from docutils import nodes
 from sphinx.transforms import SphinxTransform
 from sphinx.util import logging
 
-from attnlib.exercises._registry import registry
-from attnlib.exercises._source import solution_source
+from attnlib.exercises.engine.registry import registry
+from attnlib.exercises.engine.source import solution_source
 
 TAG = "exercise-"
 logger = logging.getLogger(__name__)

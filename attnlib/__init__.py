@@ -17,8 +17,8 @@ messages, in the chapters and in the figures:
 
 The gradient of the loss with respect to ``x`` is called ``d_x`` and has the
 shape of ``x``. Nothing is re-exported here: ``from attnlib.softmax import
-softmax`` tells you which file to open. Where that file would be long, its first
-lines name the files beside it (with a leading underscore) that hold the rest.
+softmax`` tells you which room (a folder) to open. The first lines of a room say
+what each of its files holds, in the order in which to read.
 """
 
 __version__ = "0.1.0"

@@ -9,7 +9,7 @@ import contextlib
 
 import numpy as np
 
-import attnlib._arrays
+import attnlib.checks.arrays
 
 
 class SpyArray(np.ndarray):
@@ -54,13 +54,13 @@ class _SpyingNumpy:
 
 @contextlib.contextmanager
 def _spying():
-    # Every public function turns its arguments into arrays in attnlib._arrays, and only there.
+    # Every public function turns its arguments into arrays in attnlib.checks.arrays, and only there.
     SpyArray.seen = set()
-    attnlib._arrays.np = _SpyingNumpy()
+    attnlib.checks.arrays.np = _SpyingNumpy()
     try:
         yield
     finally:
-        attnlib._arrays.np = np
+        attnlib.checks.arrays.np = np
 
 
 def spied(function, *args, **kwargs):

@@ -1,9 +1,9 @@
-"""attnlib._arrays: are arguments converted without loss, or refused in clear words?"""
+"""attnlib.checks.arrays: are arguments converted without loss, or refused in clear words?"""
 
 import numpy as np
 import pytest
 
-from attnlib._arrays import as_axis, as_float, same_shape
+from attnlib.checks.arrays import as_axis, as_float, same_shape
 
 
 @pytest.mark.parametrize(

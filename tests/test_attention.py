@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attnlib.attention import attention, attention_backward, attention_mask_backward
-from attnlib.gradcheck import check_direction, check_gradient, complex_step_gradient
+from attnlib.gradients import check_direction, check_gradient, complex_step_gradient
 from attnlib.masks import causal_mask, combine_masks, padding_mask
 from attnlib.softmax import softmax
 

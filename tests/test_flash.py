@@ -9,7 +9,7 @@ from dtype_spy import spied
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attnlib._tiles import Tiles, plan_tiles
+from attnlib.flash.tiles import Tiles, plan_tiles
 from attnlib.attention import attention, attention_backward, attention_mask_backward
 from attnlib.flash import (
     flash_attention,
@@ -18,7 +18,7 @@ from attnlib.flash import (
     merge_partials,
     tiles_visited,
 )
-from attnlib.gradcheck import check_gradient
+from attnlib.gradients import check_gradient
 from attnlib.masks import combine_masks
 
 # Every axis has its own size, so that mixing up two axes cannot go unnoticed.

@@ -1,11 +1,11 @@
-"""attnlib.gradcheck: does it pass right gradients, catch wrong ones, and say where?"""
+"""attnlib.gradients: does it pass right gradients, catch wrong ones, and say where?"""
 
 import dataclasses
 
 import numpy as np
 import pytest
 
-from attnlib.gradcheck import (
+from attnlib.gradients import (
     GradientReport,
     check_direction,
     check_gradient,

@@ -1,4 +1,4 @@
-"""attnlib._inputs: are bad arguments refused, in words that help, and good ones left alone?
+"""attnlib.checks.inputs: are bad arguments refused, in words that help, and good ones left alone?
 
 The messages are read at the public door: through attention and attention_backward.
 """
@@ -9,9 +9,9 @@ import warnings
 import numpy as np
 import pytest
 
-from attnlib._arrays import as_integer
-from attnlib._heads import fold_heads, heads_fit
-from attnlib._inputs import as_mask, as_mask_array, attention_inputs
+from attnlib.checks.arrays import as_integer
+from attnlib.attention.grouped import fold_heads
+from attnlib.checks.inputs import as_mask, as_mask_array, attention_inputs, heads_fit
 from attnlib.attention import attention, attention_backward
 
 INF, NAN = np.inf, np.nan

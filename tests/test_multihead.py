@@ -6,7 +6,7 @@ import pytest
 import recorded_cases
 from dtype_spy import spied
 
-from attnlib.gradcheck import check_gradient
+from attnlib.gradients import check_gradient
 from attnlib.masks import causal_mask
 from attnlib.multihead import (
     MultiHeadParams,

@@ -1,4 +1,4 @@
-"""attnlib.plotting: are the numbers on the picture the numbers, and is the picture the same in every run?"""
+"""attnlib.page.plotting: are the numbers on the picture the numbers, and is the picture the same in every run?"""
 
 import io
 
@@ -8,7 +8,7 @@ import pytest
 from matplotlib.colors import to_rgb, to_rgba
 from matplotlib.figure import Figure
 
-from attnlib import plotting
+from attnlib.page import plotting
 
 
 @pytest.fixture

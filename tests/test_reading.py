@@ -1,10 +1,10 @@
-"""attnlib.reading: is the code that a chapter shows the code that runs?"""
+"""attnlib.page.reading: is the code that a chapter shows the code that runs?"""
 
 import ast
 import inspect
 import re
 
-from attnlib import reading
+from attnlib.page import reading
 from attnlib.flash import flash_attention, flash_attention_backward
 from attnlib.softmax import OnlineSoftmax, softmax
 

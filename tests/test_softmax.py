@@ -9,7 +9,7 @@ from dtype_spy import spied
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attnlib.gradcheck import check_gradient, complex_step_gradient
+from attnlib.gradients import check_gradient, complex_step_gradient
 from attnlib.softmax import (
     OnlineSoftmax,
     log_softmax,

@@ -1,4 +1,4 @@
-"""attnlib.stepped: does the slider show every step, in pictures and in words, with nothing from outside?"""
+"""attnlib.page.stepped: does the slider show every step, in pictures and in words, with nothing from outside?"""
 
 import base64
 import re
@@ -6,8 +6,8 @@ import re
 import matplotlib.pyplot as plt
 import pytest
 
-from attnlib import plotting
-from attnlib.stepped import stepped_figure
+from attnlib.page import plotting
+from attnlib.page import stepped_figure
 
 
 def draw(fig, step):

@@ -9,12 +9,14 @@ A notebook cell holds a function with blanks (`TODO`) and, as its last line,
 answers; if it equals one of them, the check names the mistake.
 
 For authors, `Exercise, Probe, Mistake, value_exercise, grade` and `Result` are here too; an
-exercise is added by writing it into the ``EXERCISES`` of a module of its topic.
+exercise is added by writing it into the ``EXERCISES`` of a file in its chapter's folder.
+
+`engine` holds how an answer is judged.
 """
 
-from attnlib.exercises._engine import Exercise, Mistake, Probe, Result, grade, value_exercise
-from attnlib.exercises._reader import check, hint, progress, reset, solution, use
-from attnlib.exercises._todo import TODO
+from attnlib.exercises.engine.judge import Exercise, Mistake, Probe, Result, grade, value_exercise
+from attnlib.exercises.engine.reader import check, hint, progress, reset, solution, use
+from attnlib.exercises.engine.todo import TODO
 
 __all__ = [
     "TODO", "check", "hint", "solution", "use", "progress", "reset",

@@ -2,12 +2,12 @@
 
 import pytest
 
-from attnlib.exercises import _progress
+from attnlib.exercises.engine import record
 
 
 @pytest.fixture(autouse=True)
 def no_progress_file(monkeypatch):
     monkeypatch.setenv("ATTNLIB_PROGRESS", "off")
     monkeypatch.delenv("ATTNLIB_STRICT", raising=False)
-    monkeypatch.setattr(_progress, "_memory", {})
-    monkeypatch.setattr(_progress, "_unusable", set())
+    monkeypatch.setattr(record, "_memory", {})
+    monkeypatch.setattr(record, "_unusable", set())

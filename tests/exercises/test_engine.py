@@ -17,10 +17,10 @@ import pytest
 
 import attnlib.exercises
 from attnlib.exercises import TODO, Mistake, check, grade, value_exercise
-from attnlib.exercises import _registry, _relations, _run, _timelimit
-from attnlib.exercises._registry import find
-from attnlib.exercises._source import solution_source
-from attnlib.exercises._todo import NotAttempted
+from attnlib.exercises.engine import calls, registry as registry_module, relations, timelimit
+from attnlib.exercises.engine.registry import find
+from attnlib.exercises.engine.source import solution_source
+from attnlib.exercises.engine.todo import NotAttempted
 
 
 def right(x):
@@ -426,14 +426,14 @@ def swallows_and_returns(x):
     "answer", [endless, endless_and_stubborn, endless_and_doubly_stubborn, endless_in_numpy, swallows_and_returns]
 )
 def test_an_endless_loop_is_stopped(answer, monkeypatch):
-    monkeypatch.setattr(_run, "TIME_LIMIT", 0.2)
+    monkeypatch.setattr(calls, "TIME_LIMIT", 0.2)
     assert first_line(answer).startswith("[!] softmax: Your function is still running after")
     assert grade("softmax", right).status == "passed"
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no timer signal")
 def test_somebody_elses_alarm_survives(monkeypatch):
-    monkeypatch.setattr(_run, "TIME_LIMIT", 0.1)
+    monkeypatch.setattr(calls, "TIME_LIMIT", 0.1)
     rung = []
     old = signal.signal(signal.SIGALRM, lambda *_: rung.append(True))
     try:
@@ -458,7 +458,7 @@ def test_somebody_elses_alarm_survives(monkeypatch):
     "answer", [endless, endless_and_stubborn, endless_and_doubly_stubborn, endless_in_numpy, swallows_and_returns]
 )
 def test_an_endless_loop_in_another_thread_is_stopped(answer, monkeypatch):
-    monkeypatch.setattr(_run, "TIME_LIMIT", 0.2)
+    monkeypatch.setattr(calls, "TIME_LIMIT", 0.2)
     lines = []
     thread = threading.Thread(target=lambda: lines.append(first_line(answer)), daemon=True)
     thread.start()
@@ -475,9 +475,9 @@ def test_another_thread_can_check():
 
 
 def test_the_clock_way_returns_results_and_exceptions():
-    assert _timelimit._look_at_the_clock(5.0, lambda: 7) == 7
+    assert timelimit._look_at_the_clock(5.0, lambda: 7) == 7
     with pytest.raises(ZeroDivisionError):
-        _timelimit._look_at_the_clock(5.0, lambda: 1 / 0)
+        timelimit._look_at_the_clock(5.0, lambda: 1 / 0)
 
 
 # --- side effects -----------------------------------------------------------------------------------------
@@ -647,8 +647,8 @@ def test_an_unknown_wrong_answer_is_described(case):
 def test_zeros_are_not_called_right_up_to_a_factor(axis):
     want = np.array([[1.0, 2.0, 4.0], [3.0, 5.0, 9.0], [2.0, 7.0, 1.0]])
     factors = np.expand_dims([0.0, 2.0, 3.0], axis)
-    assert "factor" not in _relations.describe([(factors * want, want, {})])
-    assert "up to one factor" in _relations.describe([((factors + 2) * want, want, {})])
+    assert "factor" not in relations.describe([(factors * want, want, {})])
+    assert "up to one factor" in relations.describe([((factors + 2) * want, want, {})])
 
 
 def test_a_transposed_answer_is_described():
@@ -755,9 +755,9 @@ def test_an_unknown_id_gets_a_suggestion():
 
 
 def test_an_exercise_without_a_place_in_the_book_is_told(monkeypatch):
-    monkeypatch.setitem(_registry._BOOK_ORDER, "masks", ("spot_mask",))
-    with pytest.raises(ValueError, match="'masked_softmax', in masks.py, has no place in the book"):
-        _registry.registry.__wrapped__()
+    monkeypatch.setitem(registry_module._BOOK_ORDER, "masks", ("spot_mask", "causal_mask", "padded_causal_attention", "allowed_pairs"))
+    with pytest.raises(ValueError, match="'masked_softmax', in attnlib/exercises/masks/masked_softmax.py, has no place in the book"):
+        registry_module.registry.__wrapped__()
 
 
 def test_the_import_needs_numpy_and_the_standard_library_only():

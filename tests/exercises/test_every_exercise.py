@@ -14,10 +14,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from attnlib.exercises import _diagnose, grade
-from attnlib.exercises._registry import _BOOK_ORDER, registry
-from attnlib.exercises._run import argument_names, arguments, run
-from attnlib.exercises._source import solution_source
+from attnlib.exercises import grade
+from attnlib.exercises.engine import diagnose
+from attnlib.exercises.engine.registry import _BOOK_ORDER, registry
+from attnlib.exercises.engine.calls import argument_names, arguments, run
+from attnlib.exercises.engine.source import solution_source
 
 EXERCISES = list(registry().values())
 FUNCTIONS = [exercise for exercise in EXERCISES if not exercise.value]
@@ -79,11 +80,11 @@ def test_right_answers_pass_on_read_only_arrays_that_are_not_contiguous(exercise
 
 @every_exercise
 def test_oracle_solution_and_family_agree(exercise):
-    for probe, want in zip(exercise.probes, _diagnose.expected(exercise), strict=True):
+    for probe, want in zip(exercise.probes, diagnose.expected(exercise), strict=True):
         assert all(not np.isnan(part).any() for part in want if part.dtype.kind == "f")
         for function in (exercise.solution, exercise.family(bits())):
             outcome = run(exercise, function, probe)
-            assert _diagnose.is_right(exercise, outcome, want), (probe.label, outcome.problem)
+            assert diagnose.is_right(exercise, outcome, want), (probe.label, outcome.problem)
 
 
 @every_exercise
@@ -116,8 +117,8 @@ def test_a_known_mistake_is_called_by_its_own_name(exercise, mistake):
 @every_function
 def test_two_mistakes_at_once_are_rejected_unless_they_cancel(exercise):
     for pair in itertools.combinations([mistake.id for mistake in exercise.mistakes], 2):
-        outcomes = [_diagnose.variant(exercise, bits(*pair), place) for place in range(len(exercise.probes))]
-        right = map(_diagnose.is_right, itertools.repeat(exercise), outcomes, _diagnose.expected(exercise))
+        outcomes = [diagnose.variant(exercise, bits(*pair), place) for place in range(len(exercise.probes))]
+        right = map(diagnose.is_right, itertools.repeat(exercise), outcomes, diagnose.expected(exercise))
         assert all(right) == (bits(*pair) in exercise.cancelling), pair
 
 
@@ -126,8 +127,8 @@ def test_no_two_mistakes_are_alike(exercise):
     places = range(len(exercise.probes))
     for one, other in itertools.combinations([mistake.id for mistake in exercise.mistakes], 2):
         alike = all(
-            _diagnose._same(
-                exercise, _diagnose.variant(exercise, bits(one), i), _diagnose.variant(exercise, bits(other), i)
+            diagnose._same(
+                exercise, diagnose.variant(exercise, bits(one), i), diagnose.variant(exercise, bits(other), i)
             )
             for i in places
         )
@@ -137,11 +138,11 @@ def test_no_two_mistakes_are_alike(exercise):
 @every_mistake
 def test_a_mistake_can_be_told_from_a_crash(exercise, mistake):
     """On at least one case where it is wrong it returns something."""
-    outcomes = [_diagnose.variant(exercise, bits(mistake.id), place) for place in range(len(exercise.probes))]
+    outcomes = [diagnose.variant(exercise, bits(mistake.id), place) for place in range(len(exercise.probes))]
     wrong = [
         outcome
-        for outcome, want in zip(outcomes, _diagnose.expected(exercise), strict=True)
-        if not _diagnose.is_right(exercise, outcome, want)
+        for outcome, want in zip(outcomes, diagnose.expected(exercise), strict=True)
+        if not diagnose.is_right(exercise, outcome, want)
     ]
     assert any(outcome.values is not None for outcome in wrong)
 
@@ -152,7 +153,7 @@ def test_every_case_is_needed_or_says_why_it_is_there(exercise):
     places = range(len(exercise.probes))
     wrong = {
         id: [
-            not _diagnose.is_right(exercise, _diagnose.variant(exercise, bits(id), i), _diagnose.expected(exercise)[i])
+            not diagnose.is_right(exercise, diagnose.variant(exercise, bits(id), i), diagnose.expected(exercise)[i])
             for i in places
         ]
         for id in ids
@@ -178,14 +179,14 @@ def _telling(exercise, wrong, places):
 
 
 def _crashes(exercise, id, place):
-    return _diagnose.variant(exercise, bits(id), place).values is None
+    return diagnose.variant(exercise, bits(id), place).values is None
 
 
 def _merges(exercise, ids, places):
     """Would two mistakes look alike on these cases alone?"""
     return any(
         all(
-            _diagnose._same(exercise, _diagnose.variant(exercise, bits(a), i), _diagnose.variant(exercise, bits(b), i))
+            diagnose._same(exercise, diagnose.variant(exercise, bits(a), i), diagnose.variant(exercise, bits(b), i))
             for i in places
         )
         for a, b in itertools.combinations(ids, 2)

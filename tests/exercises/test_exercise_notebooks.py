@@ -16,8 +16,8 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 from notebook_tools import exercise_cells, tiny_notebook, with_answer
 
-from attnlib.exercises._registry import registry
-from attnlib.exercises._source import solution_source
+from attnlib.exercises.engine.registry import registry
+from attnlib.exercises.engine.source import solution_source
 
 CHAPTERS = sorted((Path(__file__).parents[2] / "chapters").rglob("*.ipynb"))
 NOTEBOOKS = {path.stem: path for path in CHAPTERS}
@@ -60,7 +60,7 @@ def wrong_answer(exercise, bug):
     variant = f'registry()["{exercise.id}"].family(frozenset({{"{bug}"}}))'
     if exercise.value:
         variant += "()"
-    return f"from attnlib.exercises._registry import registry\n{exercise.id} = {variant}"
+    return f"from attnlib.exercises.engine.registry import registry\n{exercise.id} = {variant}"
 
 
 def leaked_lines(notebook):

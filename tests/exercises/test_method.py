@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from attnlib.exercises import grade
-from attnlib.exercises._registry import find
-from attnlib.exercises._watch import most_rows_at_once, peak_bytes
+from attnlib.exercises.engine.registry import find
+from attnlib.exercises.engine.watch import most_rows_at_once, peak_bytes
 
 
 def softmax(scores):
@@ -189,7 +189,7 @@ def test_a_crash_or_an_endless_loop_while_it_is_watched_is_no_objection(monkeypa
         while True:
             pass
 
-    monkeypatch.setattr("attnlib.exercises._watch.TIME_LIMIT", 0.05)
+    monkeypatch.setattr("attnlib.exercises.engine.watch.TIME_LIMIT", 0.05)
     for function in (stops, never_ends):
         assert peak_bytes(function, ()) == 0
         assert most_rows_at_once(function, {"x": np.ones((3, 2))}, ("x",)) == 0

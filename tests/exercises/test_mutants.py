@@ -5,16 +5,17 @@ import pytest
 from equivalents import EQUIVALENTS
 from mutants import mutants
 
-from attnlib.exercises import _run, grade
-from attnlib.exercises._registry import registry
-from attnlib.exercises._source import solution_source
+from attnlib.exercises import grade
+from attnlib.exercises.engine import calls
+from attnlib.exercises.engine.registry import registry
+from attnlib.exercises.engine.source import solution_source
 
 FUNCTIONS = [exercise for exercise in registry().values() if not exercise.value]
 
 
 @pytest.mark.parametrize("exercise", FUNCTIONS, ids=lambda exercise: exercise.id)
 def test_every_slip_in_the_solution_is_rejected(exercise, monkeypatch):
-    monkeypatch.setattr(_run, "TIME_LIMIT", 0.5)
+    monkeypatch.setattr(calls, "TIME_LIMIT", 0.5)
     survivors, count = [], 0
     for description, source in mutants(solution_source(exercise)):
         namespace = {"np": np}

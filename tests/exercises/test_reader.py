@@ -8,8 +8,9 @@ import sys
 import numpy as np
 import pytest
 
-from attnlib.exercises import TODO, _progress, check, hint, progress, reset, solution, use
-from attnlib.exercises._registry import find, registry
+from attnlib.exercises import TODO, check, hint, progress, reset, solution, use
+from attnlib.exercises.engine import record
+from attnlib.exercises.engine.registry import find, registry
 
 
 @pytest.fixture
@@ -172,9 +173,9 @@ def test_reset_forgets_one_or_all(file, capsys):
     check("softmax", no_shift)
     check("delta_sum", 3)
     reset("softmax")
-    assert set(_progress.load()) == {"delta_sum"}
+    assert set(record.load()) == {"delta_sum"}
     reset()
-    assert _progress.load() == {}
+    assert record.load() == {}
     assert out(capsys).endswith("Forgotten: softmax.\nForgotten: everything.\n")
     with pytest.raises(ValueError, match="Did you mean 'softmax'"):
         reset("softmx")
@@ -183,15 +184,15 @@ def test_reset_forgets_one_or_all(file, capsys):
 def test_without_a_file_progress_lasts_as_long_as_the_session(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     check("softmax", no_shift)
-    assert _progress.load()["softmax"]["tries"] == 1
+    assert record.load()["softmax"]["tries"] == 1
     assert os.listdir(tmp_path) == []
 
 
 def test_two_sessions_do_not_overwrite_each_other(file):
     check("softmax", no_shift)
-    _progress._memory.clear()  # another session knows nothing of this one
+    record._memory.clear()  # another session knows nothing of this one
     check("delta_sum", 3)
-    assert set(_progress.load()) == {"softmax", "delta_sum"}
+    assert set(record.load()) == {"softmax", "delta_sum"}
 
 
 BROKEN = {
@@ -219,7 +220,7 @@ def test_a_broken_file_is_kept_aside_and_a_new_one_begun(case, file, capsys):
         assert text.startswith("[!] softmax: Right on small inputs")
         assert f"it is kept as progress.json.unreadable-{number}, and a new one is begun." in text
         assert (file.parent / f"progress.json.unreadable-{number}").read_bytes() == content
-        assert _progress.load()["softmax"]["tries"] == 1
+        assert record.load()["softmax"]["tries"] == 1
         file.unlink()
 
 
@@ -227,7 +228,7 @@ def test_an_entry_from_another_version_is_completed(file):
     file.parent.mkdir()
     file.write_text('{"exercises": {"softmax": {"tries": 4, "more": 1}, "gone": {}}}')
     check("softmax", no_shift)
-    assert _progress.load()["softmax"]["tries"] == 5 and "gone" in _progress.load()
+    assert record.load()["softmax"]["tries"] == 5 and "gone" in record.load()
 
 
 @pytest.mark.parametrize("obstacle", ["the folder is a file", "the file is a folder"])
@@ -241,7 +242,7 @@ def test_a_file_that_cannot_be_written_does_not_stop_a_check(obstacle, file, cap
     text = out(capsys)
     assert text.count("[!] softmax: Right on small inputs") == 2
     assert text.count("Progress is not saved in this session") == 1
-    assert _progress.load()["softmax"]["tries"] == 2
+    assert record.load()["softmax"]["tries"] == 2
 
 
 def test_a_full_disk_leaves_the_old_file(file, monkeypatch, capsys):
@@ -251,7 +252,7 @@ def test_a_full_disk_leaves_the_old_file(file, monkeypatch, capsys):
     def full(*args, **kwargs):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(_progress.json, "dump", full)
+    monkeypatch.setattr(record.json, "dump", full)
     check("softmax", no_shift)
     assert "(Progress is not saved in this session: progress.json: No space left on device." in out(capsys)
     assert file.read_text() == before and os.listdir(file.parent) == ["progress.json"]
@@ -261,13 +262,13 @@ def test_the_file_lies_where_the_system_keeps_state(monkeypatch, tmp_path):
     monkeypatch.delenv("ATTNLIB_PROGRESS")
     monkeypatch.setattr(sys, "platform", "linux")
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
-    assert _progress.location() == tmp_path / "attnlib" / "progress.json"
+    assert record.location() == tmp_path / "attnlib" / "progress.json"
     monkeypatch.delenv("XDG_STATE_HOME")
     monkeypatch.setenv("HOME", str(tmp_path))
-    assert _progress.location() == tmp_path / ".local" / "state" / "attnlib" / "progress.json"
+    assert record.location() == tmp_path / ".local" / "state" / "attnlib" / "progress.json"
     monkeypatch.setattr(sys, "platform", "win32")
     monkeypatch.setenv("LOCALAPPDATA", str(tmp_path / "Local"))
-    assert _progress.location() == tmp_path / "Local" / "attnlib" / "progress.json"
+    assert record.location() == tmp_path / "Local" / "attnlib" / "progress.json"
 
 
 def test_a_session_as_a_reader_has_it(tmp_path):

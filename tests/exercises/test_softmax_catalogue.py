@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from attnlib.exercises import _diagnose
-from attnlib.exercises._registry import find
+from attnlib.exercises.engine import diagnose
+from attnlib.exercises.engine.registry import find
 
 SEEN = {  # case numbers, counted from 1, on which the mistake shows
     "softmax": {
@@ -55,9 +55,9 @@ SEEN = {  # case numbers, counted from 1, on which the mistake shows
 def test_a_mistake_shows_on_exactly_these_cases(id, mistake):
     exercise = find(id)
     seen = ""
-    for place, want in enumerate(_diagnose.expected(exercise)):
-        outcome = _diagnose.variant(exercise, frozenset({mistake}), place)
-        seen += "" if _diagnose.is_right(exercise, outcome, want) else str(place + 1)
+    for place, want in enumerate(diagnose.expected(exercise)):
+        outcome = diagnose.variant(exercise, frozenset({mistake}), place)
+        seen += "" if diagnose.is_right(exercise, outcome, want) else str(place + 1)
     assert seen == SEEN[id][mistake]
 
 

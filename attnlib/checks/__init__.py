@@ -1,0 +1,23 @@
+"""What every function asks of its arguments: bad ones are refused at the door, in words that help.
+
+Read in this order:
+
+1. `arrays`: numbers of any kind become float arrays; float32 stays float32; shapes and sizes are compared.
+2. `inputs`: query, key, value, mask and scale, checked together.
+"""
+
+from attnlib.checks.arrays import as_axis, as_float, as_float_dtype, as_integer, same_shape
+from attnlib.checks.inputs import AttentionInputs, as_mask, as_mask_array, attention_inputs, heads_fit
+
+__all__ = [
+    "as_float",
+    "as_float_dtype",
+    "as_axis",
+    "as_integer",
+    "same_shape",
+    "attention_inputs",
+    "AttentionInputs",
+    "as_mask",
+    "as_mask_array",
+    "heads_fit",
+]

@@ -1,0 +1,46 @@
+"""What attention costs: operations counted, numbers moved, and which of the two a machine waits for.
+
+Every count is exact for the loops in this library. `count_traffic` is what a `Memory` counts when the loops run
+on it.
+
+Read in this order:
+
+1. `sizes`: numbers learned, bytes of a cache.
+2. `flops`: operations.
+3. `memory`: a counted two-level memory.
+4. `counted_naive`, `counted_flash`: attention on that memory, with and without the score matrix;
+   `counted_inputs`: what these loops ask of their arguments.
+5. `traffic`: the numbers that those loops move, as formulas; `tile_visits`: the tiles they add up.
+6. `machine`: what a machine waits for.
+"""
+
+from attnlib.costs.counted_flash import flash_attention_backward_on, flash_attention_keys_outer_on, flash_attention_on
+from attnlib.costs.counted_naive import naive_attention_backward_on, naive_attention_on
+from attnlib.costs.flops import Flops, count_flops
+from attnlib.costs.machine import A100, Machine, Roofline, arithmetic_intensity, roofline
+from attnlib.costs.memory import Memory, tiles
+from attnlib.costs.sizes import count_parameters, kv_cache_bytes
+from attnlib.costs.traffic import Traffic, count_bytes, count_traffic, paper_blocks
+
+__all__ = [
+    "count_parameters",
+    "kv_cache_bytes",
+    "count_flops",
+    "Flops",
+    "Memory",
+    "tiles",
+    "naive_attention_on",
+    "naive_attention_backward_on",
+    "flash_attention_on",
+    "flash_attention_keys_outer_on",
+    "flash_attention_backward_on",
+    "count_traffic",
+    "count_bytes",
+    "Traffic",
+    "paper_blocks",
+    "arithmetic_intensity",
+    "roofline",
+    "Machine",
+    "A100",
+    "Roofline",
+]

@@ -1,0 +1,27 @@
+"""What the counted loops ask of their arguments."""
+
+import math
+
+import numpy as np
+
+from attnlib.checks.arrays import as_float, as_integer
+
+
+def as_one_head(function, query, key, value, block_q, block_k):
+    """Insist on two-dimensional arrays that fit together; return the scale 1 / sqrt(d) and them."""
+    (query, key, value), _ = as_float(function, query=query, key=key, value=value)
+    shapes = [array.shape for array in (query, key, value)]
+    fits = [len(shape) for shape in shapes] == [2, 2, 2] and shapes[0][1] == shapes[1][1] > 0
+    if not fits or not shapes[1][0] == shapes[2][0] > 0:
+        raise ValueError(
+            f"{function}: expected query (q, d), key (k, d) and value (k, v) of one head, with at least one key "
+            f"and one feature; got {', '.join(map(str, shapes))}."
+        )
+    for name, block in (("block_q", block_q), ("block_k", block_k)):
+        if block is not None:
+            as_integer(function, name, block, minimum=1)
+    return 1.0 / math.sqrt(query.shape[1]), query, key, value
+
+
+def slow_array(left, right):
+    return np.empty((len(left), len(right)), left.dtype)

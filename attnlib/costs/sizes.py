@@ -1,0 +1,92 @@
+"""What attention costs: operations counted, numbers moved, and which of the two a machine waits for.
+
+Every count is exact for the loops in this library. `count_traffic` is what a `Memory` counts when the loops run
+on it.
+"""
+
+import numpy as np
+
+from attnlib.costs.tile_visits import as_integers
+
+
+def count_parameters(m, heads, d, v=None, *, kv_heads=None, key_width=None, value_width=None, bias=False):
+    """Numbers that multi-head attention learns.
+
+    Parameters
+    ----------
+    m : int
+        Width of a token.
+    heads : int
+        Number of query heads.
+    d, v : int
+        Features of a query or key, and of a value, in one head; v is d if left out.
+    kv_heads : int, optional
+        Number of key and value heads; as many as `heads` if left out.
+    key_width, value_width : int, optional
+        Width of what keys and values are made from; m if left out.
+    bias : bool, default False
+        Whether the four projections have biases.
+
+    Returns
+    -------
+    parameters : int
+
+    Raises
+    ------
+    TypeError
+        If a size is not an integer.
+    ValueError
+        If a size is less than 1.
+
+    Examples
+    --------
+    >>> count_parameters(512, 8, 64), count_parameters(512, 8, 64, kv_heads=2)
+    (1048576, 655360)
+    """
+    m, heads, d = as_integers("count_parameters", 1, m=m, heads=heads, d=d)
+    v, kv_heads, key_width, value_width = as_integers(
+        "count_parameters", 1, v=d if v is None else v, kv_heads=heads if kv_heads is None else kv_heads,
+        key_width=m if key_width is None else key_width, value_width=m if value_width is None else value_width,
+    )  # fmt: skip
+    weights = m * heads * d + key_width * kv_heads * d + value_width * kv_heads * v + heads * v * m
+    return weights + (heads * d + kv_heads * (d + v) + m if bias else 0)
+
+
+def kv_cache_bytes(batch, layers, n, kv_heads, d, v=None, *, dtype="float16"):
+    """Bytes of all keys and values that decoding keeps: 2 · batch · layers · n · kv_heads · d numbers if v = d.
+
+    Parameters
+    ----------
+    batch, layers : int
+        How many texts, and how many layers, each of which has its own cache.
+    n : int
+        Positions kept.
+    kv_heads : int
+        Number of key and value heads.
+    d, v : int
+        Features of a key and of a value in one head; v is d if left out.
+    dtype : dtype, default "float16"
+        What the cache stores.
+
+    Returns
+    -------
+    bytes : int
+
+    Raises
+    ------
+    TypeError
+        If a size is not an integer.
+    ValueError
+        If a size is negative.
+
+    Examples
+    --------
+    32 layers, 4096 tokens, heads of width 128: with 32 heads of keys and values, and with 8.
+
+    >>> [kv_cache_bytes(1, 32, 4096, heads, 128) / 2**30 for heads in (32, 8)]
+    [2.0, 0.5]
+    """
+    batch, layers, n, kv_heads, d, v = as_integers(
+        "kv_cache_bytes", 0, batch=batch, layers=layers, n=n, kv_heads=kv_heads, d=d, v=d if v is None else v
+    )
+    return batch * layers * n * kv_heads * (d + v) * np.dtype(dtype).itemsize

@@ -1,0 +1,17 @@
+"""One token at a time: keep the keys and values of the past instead of computing them again.
+
+Read in this order:
+
+1. `kv_cache`: where the keys and values are kept.
+2. `step`: new tokens look at the cache and at each other.
+"""
+
+from attnlib.decoding.kv_cache import KVCache, SlidingKVCache
+from attnlib.decoding.step import attend_with_cache, multihead_decode
+
+__all__ = [
+    "KVCache",
+    "SlidingKVCache",
+    "attend_with_cache",
+    "multihead_decode",
+]

@@ -1,0 +1,7 @@
+"""Exercises of chapter 2: `forward`, `numbers`, and the bug to `spot`, whose `suspect` the chapter shows."""
+
+from attnlib.exercises.attention.forward import suspect
+
+__all__ = [
+    "suspect",
+]

@@ -1,0 +1,223 @@
+"""The exercise on the formula of attention, and a wrong attention for `attention_spot`."""
+
+import math
+
+import numpy as np
+
+from attnlib.exercises.engine.model import Exercise, Mistake, Probe
+from attnlib.exercises.softmax.stable import plain_softmax
+
+
+def _sdpa_oracle(query, key, value):
+    out = np.zeros((*query.shape[:-1], value.shape[-1]))
+    for *lead, i in np.ndindex(query.shape[:-1]):
+        lead = tuple(lead)
+        keys, values, wanted = key[lead].tolist(), value[lead].tolist(), query[lead][i].tolist()
+        scores = [sum(a * b for a, b in zip(wanted, k, strict=True)) / math.sqrt(len(wanted)) for k in keys]
+        powers = [math.exp(score - max(scores)) for score in scores]
+        for feature in range(value.shape[-1]):
+            mixed = sum(power * v[feature] for power, v in zip(powers, values, strict=True))
+            out[(*lead, i, feature)] = mixed / sum(powers)
+    return out
+
+
+def sdpa(query, key, value):
+    scores = query @ key.mT / np.sqrt(query.shape[-1])
+    exponentials = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    weights = exponentials / exponentials.sum(axis=-1, keepdims=True)
+    return weights @ value
+
+
+def _sdpa_family(bugs):
+    def turned(key):
+        if "no_transpose" in bugs:
+            return key
+        if "reshape_k" in bugs:
+            return key.reshape(*key.shape[:-2], key.shape[-1], key.shape[-2])
+        if "T_all" in bugs:
+            return key.T
+        return key.mT
+
+    def softmax(scores):
+        if "no_softmax" in bugs:
+            return scores
+        axis = -2 if "axis_q" in bugs else 0 if "axis_0" in bugs else -1
+        largest = 0.0 if "no_max" in bugs else scores.max(axis=axis, keepdims=True)
+        exponentials = np.exp(scores - largest)
+        return exponentials / exponentials.sum(axis=axis, keepdims=True)
+
+    def divisor(query, key, value):
+        if "no_scale" in bugs:
+            return 1.0
+        if "scale_d" in bugs:
+            return float(query.shape[-1])
+        if "scale_times" in bugs:
+            return 1 / math.sqrt(query.shape[-1])
+        if "scale_v" in bugs:
+            return math.sqrt(value.shape[-1])
+        if "scale_axis_0" in bugs or "scale_axis_1" in bugs:
+            return math.sqrt(query.shape["scale_axis_1" in bugs])
+        return math.sqrt(key.shape[-2] if "scale_nk" in bugs else query.shape[-1])
+
+    def variant(query, key, value):
+        searched = key[:1] if "first_batch_k" in bugs and key.ndim > 2 else key
+        scores = searched @ turned(query) if "roles_swapped" in bugs else query @ turned(searched)
+        if "scale_after" in bugs:
+            weights = softmax(scores) / divisor(query, key, value)
+        else:
+            weights = softmax(scores / divisor(query, key, value))
+        if "return_p" in bugs:
+            return weights
+        return (weights.mT if "p_T" in bugs else weights) @ (key if "values_k" in bugs else value)
+
+    return variant
+
+
+def _inputs(query, key, value, size=1.0):
+    def make(rng):
+        return tuple(size * rng.standard_normal(shape) for shape in (query, key)) + (rng.standard_normal(value),)
+
+    return make
+
+
+_SDPA = Exercise(
+    "sdpa",
+    title="Attention without loops",
+    chapter="attention",
+    level="medium",
+    minutes=15,
+    blanks=3,
+    oracle=_sdpa_oracle,
+    solution=sdpa,
+    family=_sdpa_family,
+    probes=(
+        Probe("all sizes differ", _inputs((2, 3, 6), (2, 5, 6), (2, 5, 4))),
+        Probe("no batch", _inputs((3, 6), (5, 6), (5, 4)), why="no leading axis at all"),
+        Probe("other sizes, fewer queries", _inputs((2, 2, 9), (2, 7, 9), (2, 7, 5)), why="a second look at all sizes"),
+        Probe("q = k = d = v", _inputs((2, 4, 4), (2, 4, 4), (2, 4, 4)), "equal", "square, but with another batch"),
+        Probe("all sizes equal", _inputs((4, 4, 4), (4, 4, 4), (4, 4, 4)), "equal"),
+        Probe("two leading axes", _inputs((2, 3, 4, 6), (2, 3, 5, 6), (2, 3, 5, 7)), why="batch and head"),
+        Probe("large scores", _inputs((2, 3, 6), (2, 5, 6), (2, 5, 4), size=60.0), "edge"),
+    ),
+    mistakes=(
+        Mistake(
+            "no_scale", "softmax(QK^T) V",
+            "The scores are not scaled: divide the dot products by the root of d before the softmax.", 2,
+        ),
+        Mistake(
+            "scale_d", "softmax(QK^T / d) V",
+            "You divided by d, not by its root: d terms of variance 1 add up to a standard deviation of sqrt(d).",
+            2,
+        ),
+        Mistake(
+            "scale_nk", "softmax(QK^T / sqrt(k)) V",
+            "You scaled by the number of keys, a sequence length; what counts is the number of features d of a query.",
+            2,
+        ),
+        Mistake(
+            "scale_times", "softmax(QK^T * sqrt(d)) V",
+            "You multiplied the scores by the root of d; the factor is one over that root, it makes them smaller.", 2,
+        ),
+        Mistake(
+            "scale_v", "softmax(QK^T / sqrt(v)) V",
+            "You scaled by the number of features of a value; a score is a sum over the features d of query and key.",
+            2,
+        ),
+        Mistake(
+            "scale_axis_1", "softmax(QK^T / sqrt(query.shape[1])) V",
+            "You scaled by the size of axis 1: right without a batch only. The features d are always the last axis.",
+            2,
+        ),
+        Mistake(
+            "scale_axis_0", "softmax(QK^T / sqrt(len(query))) V",
+            "You scaled by the size of axis 0, the batch if there is one; the features d are always the last axis.",
+            2,
+        ),
+        Mistake(
+            "scale_after", "(softmax(QK^T) / sqrt(d)) V",
+            "You scaled after the softmax, so the weights of a query sum to 1/sqrt(d); scale the scores before it.", 2,
+        ),
+        Mistake(
+            "axis_q", "softmax over axis -2 (queries)",
+            "Each column of your weights sums to 1: the softmax ran over queries; each query has to spread 1 over keys.",
+            2,
+        ),
+        Mistake(
+            "axis_0", "softmax over axis 0",
+            "The softmax ran over axis 0 and mixed batch elements (or queries, without a batch); it belongs on the last axis.",
+            2,
+        ),
+        Mistake(
+            "no_softmax", "(QK^T / sqrt(d)) V",
+            "There is no softmax: your weights are raw scores, can be negative and do not sum to 1.", 2,
+        ),
+        Mistake(
+            "no_transpose", "Q @ K",
+            "The keys are not transposed. It runs only where k equals d, and then pairs features with positions.", 1,
+        ),
+        Mistake(
+            "reshape_k", "K.reshape(..., d, k) for K^T",
+            "Keys and features got mixed up: `reshape` reads the same numbers in another order; it does not transpose.",
+            1,
+        ),
+        Mistake(
+            "T_all", "K.T on a batched array",
+            "Right without a batch only: `.T` reverses all axes, the batch included; exchange just the last two.", 1,
+        ),
+        Mistake(
+            "roles_swapped", "softmax(KQ^T / sqrt(d)) V",
+            "Your scores have a row for each key: key and query have changed places in the product.", 1,
+        ),
+        Mistake(
+            "p_T", "P^T V",
+            "The weights were transposed before they met the values, so your outputs are sorted by key, not by query.",
+            3,
+        ),
+        Mistake("values_k", "P K", "You averaged the keys; the weights are there to average the values.", 3),
+        Mistake("return_p", "P", "You returned the attention weights; use them to average the values.", 3),
+        Mistake(
+            "first_batch_k", "K[0] for every batch element",
+            "Right for batch element 0 only: all elements were compared with the keys of the first.", 1,
+        ),
+        Mistake(
+            "no_max", "exp(S) / exp(S).sum(-1) without the maximum",
+            "Right on ordinary scores, NaN on large ones: the softmax has to measure each row against its maximum.", 2,
+        ),
+    ),
+    hints=(
+        "Each row of the scores belongs to a query and each column to a key. For that the last two axes of the keys, "
+        "and no others, have to change places.",
+        "Scale first: the dot products are divided by the root of the number of features. Then each row, that is each "
+        "query, gets a softmax of its own, along the last axis.",
+        "Three matrix steps. Scores: queries times transposed keys, over the root of `query.shape[-1]`. Weights: "
+        "`softmax` of the scores. Output: weights times values.",
+    ),
+    why="`key.mT` exchanges the last two axes only, so any number of leading axes works. The softmax is written out "
+    "here; with the one from the first cell of the chapter the function is three lines.",
+    insight="Three lines, and q, k, d and v may all differ: everything later in the book is built around them.",
+    accepts={
+        "loop over queries": lambda query, key, value: np.stack(
+            [_one_query(query[..., i, :], key, value) for i in range(query.shape[-2])], axis=-2
+        ),
+        "einsum": lambda query, key, value: np.einsum(
+            "...qk,...kv->...qv",
+            plain_softmax(np.einsum("...qd,...kd->...qk", query, key) / np.sqrt(query.shape[-1])),
+            value,
+        ),
+        "query scaled first": lambda query, key, value: (
+            plain_softmax((query / query.shape[-1] ** 0.5) @ key.swapaxes(-1, -2)) @ value
+        ),
+    },
+)  # fmt: skip
+
+
+def _one_query(query, key, value):
+    weights = plain_softmax((key @ query[..., None])[..., 0] / math.sqrt(query.shape[-1]))
+    return (weights[..., None, :] @ value)[..., 0, :]
+
+
+# spot_attention: the reader sees the weights of `suspect`
+
+suspect = _sdpa_family(frozenset({"axis_q"}))
+
+EXERCISES = (_SDPA,)

@@ -1,0 +1,9 @@
+"""How an answer is judged, from the cell of a reader to one message.
+
+Read in this order:
+
+1. `todo`, `model`, `registry`: a blank, an exercise, all exercises of the book.
+2. `reader`: what a reader calls; `record`: what is remembered; `source`: the solution as text.
+3. `judge`: an answer judged; `calls`, `timelimit`: called safely; `watch`: how it got its result.
+4. `diagnose`: which mistake it is; `turned`, `relations`: what can be said if none.
+"""

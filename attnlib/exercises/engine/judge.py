@@ -1,0 +1,186 @@
+"""`grade`: judge an answer. Shows nothing, stores nothing, leaves the session as it was."""
+
+import inspect
+
+import numpy as np
+
+from attnlib.exercises.engine import diagnose, turned
+from attnlib.exercises.engine.model import Exercise, Mistake, Probe, Result, value_exercise
+from attnlib.exercises.engine.registry import find
+from attnlib.exercises.engine.calls import TIME_LIMIT, argument_names, run, session_restored
+from attnlib.exercises.engine.todo import blanks_left, holds_blank
+
+__all__ = ["Exercise", "Mistake", "Probe", "Result", "grade", "value_exercise"]
+
+
+def grade(exercise, answer):
+    """Judge an answer and say what is wrong with it.
+
+    Parameters
+    ----------
+    exercise : str or Exercise
+        The exercise or its id.
+    answer : object
+        The reader's function or value.
+
+    Returns
+    -------
+    Result
+
+    Raises
+    ------
+    ValueError
+        If there is no such exercise.
+
+    Examples
+    --------
+    >>> print(grade("softmax", lambda x: 2 * x).lines[0])
+    [!] softmax: rows do not sum to 1; one of them sums to -6.43.
+    """
+    exercise = exercise if isinstance(exercise, Exercise) else find(exercise)
+    with session_restored():  # the judge, too, uses NumPy as it came, whatever the session made of it
+        return _grade(exercise, answer)
+
+
+def _grade(exercise, answer):
+    if answer is None or holds_blank(answer):
+        return _unattempted(exercise, answer)
+    if exercise.value and not callable(answer):
+        value = answer
+        answer = lambda: value  # noqa: E731
+    unsuitable = _unsuitable(exercise, answer)
+    if unsuitable:
+        return _wrong(exercise, "crashed", unsuitable)
+    outcomes = []
+    for probe in exercise.probes:
+        outcomes.append(run(exercise, answer, probe))
+        if outcomes[-1].endless:
+            limit = f"Your function is still running after {TIME_LIMIT:g} seconds"
+            return _wrong(exercise, "crashed", f'{limit} on the case "{probe.label}": which loop in it never ends?')
+        if len(outcomes) == 1 and (outcomes[0].blank or _is_empty(answer, outcomes[0])):
+            return _unattempted(exercise, answer)
+    return _judge(exercise, answer, outcomes)
+
+
+def _judge(exercise, answer, outcomes):
+    pairs = zip(outcomes, diagnose.expected(exercise), strict=True)
+    right = [diagnose.is_right(exercise, outcome, want) for outcome, want in pairs]
+    unstable = _unstable(exercise, answer, outcomes)
+    if unstable:
+        return _wrong(exercise, "wrong", unstable)
+    if all(right):
+        objection = exercise.method(answer) if exercise.method else ""
+        return _wrong(exercise, "wrong", objection, right) if objection else _passed(exercise)
+    crashed = any(not ok and outcome.values is None for ok, outcome in zip(right, outcomes, strict=True))
+    status = "crashed" if crashed else "wrong"
+    found = diagnose.recognise(exercise, outcomes, right)
+    known = {mistake.id: mistake for mistake in exercise.mistakes}
+    if len(found) == 2:
+        sentence = f"two mistakes. (1) {known[found[0]].say} (2) {known[found[1]].say}"
+    elif found:
+        sentence = known[found[0]].say
+    else:
+        sentence = turned.explain(exercise, answer, right, crashed) or diagnose.explain(exercise, outcomes, right)
+    hint = known[found[0]].hint if found else None
+    return _wrong(exercise, status, sentence, right, found, hint, _which_outputs(exercise, outcomes))
+
+
+def _unsuitable(exercise, answer):
+    """Why `answer` cannot be tried at all, or ""."""
+    if exercise.value:
+        return ""
+    if not callable(answer):
+        call = f'check("{exercise.id}", {exercise.id})'
+        return f"the check wants your function itself, {call}; it got {_what(answer)}."
+    if inspect.isclass(answer):
+        return f"a function is expected, not the class {answer.__name__}."
+    names = argument_names(exercise)
+    try:
+        signature = inspect.signature(answer)
+    except (ValueError, TypeError):  # some compiled functions do not tell
+        return ""
+    expected = f"{exercise.id}({', '.join(names)})"
+    try:
+        signature.bind(*names)
+    except TypeError:
+        return f"your function does not take the arguments {expected}."
+    mine = [name for name in signature.parameters if name in names]
+    if sorted(mine) == sorted(names) and tuple(mine) != tuple(names):
+        return f"the arguments of your function are in another order; expected {expected}."
+    return ""
+
+
+def _what(answer):
+    return f"an array of shape {answer.shape}" if isinstance(answer, np.ndarray) else f"a {type(answer).__name__}"
+
+
+def _is_empty(answer, outcome):
+    """Does the function do nothing at all (``pass``, a docstring alone)?"""
+    code = getattr(answer, "__code__", None)
+    return outcome.raw is None and code is not None and not code.co_names and len(code.co_code) < 12
+
+
+def _unstable(exercise, answer, outcomes):
+    """Does anything stay between two calls? (A sentence, or "".)"""
+    if exercise.value or outcomes[0].values is None:
+        return ""
+    for outcome in outcomes:
+        raw = outcome.raw if isinstance(outcome.raw, tuple) else (outcome.raw,)
+        if outcome.values and not all(map(_still, raw, outcome.values)):
+            return "your function returns the same array each time: the next call overwrites what it returned before."
+    again = run(exercise, answer, exercise.probes[0])
+    if again.values is None or not _equal(outcomes[0].values, again.values):
+        return "called twice with the same input, your function gives two answers: it keeps something between calls."
+    return ""
+
+
+def _still(raw, value):
+    """Is what was returned still what it was right after the call?"""
+    return not isinstance(raw, np.ndarray) or np.array_equal(raw, value, equal_nan=value.dtype.kind == "f")
+
+
+def _equal(some, others):
+    if len(some) != len(others):
+        return False
+    return all(a.shape == b.shape and np.allclose(a, b, equal_nan=True) for a, b in zip(some, others, strict=True))
+
+
+def _which_outputs(exercise, outcomes):
+    """ "maximum right; total wrong", where there are several outputs and some are right."""
+    if len(exercise.outputs) == 1 or any(outcome.values is None for outcome in outcomes):
+        return ""
+    right, wrong = [], []
+    for place, name in enumerate(exercise.outputs):
+        pairs = zip(outcomes, diagnose.expected(exercise), strict=True)
+        good = all(diagnose.right_output(exercise, got.values[place], want[place]) for got, want in pairs)
+        (right if good else wrong).append(name)
+    return f"{', '.join(right)} right; {', '.join(wrong)} wrong. " if right and wrong else ""
+
+
+def _unattempted(exercise, answer):
+    left = blanks_left(answer)
+    begun = 0 < left < (len(answer) if isinstance(answer, (tuple, list)) else exercise.blanks)
+    what = "not attempted yet" if not begun else "a TODO is left" if left == 1 else f"{left} TODOs are left"
+    return Result("unattempted", (f"[ ] {exercise.id}: {what}",))
+
+
+def _passed(exercise):
+    labels = tuple(probe.label for probe in exercise.probes)
+    all_right = "right" if exercise.value else f"all {len(labels)} cases right"
+    compare = f'Compare with the book\'s: solution("{exercise.id}")'
+    lines = (f"[x] {exercise.id}: {all_right}", f"    {exercise.insight} {compare}")
+    return Result("passed", lines, passed=labels)
+
+
+def _wrong(exercise, status, sentence, right=None, mistakes=(), hint=None, outputs=""):
+    lines = [f"[!] {exercise.id}: {sentence}"]
+    passed, failed = (
+        tuple(probe.label for probe, ok in zip(exercise.probes, right or (), strict=bool(right)) if ok is wanted)
+        for wanted in (True, False)
+    )
+    if len(exercise.probes) > 1 and right:
+        where = "; ".join(failed[:3]) + (f" and {len(failed) - 3} more" if len(failed) > 3 else "")
+        wrong = f"; wrong: {where}" if passed and failed else ""  # nothing failed: it is the method
+        lines.append(f"    {outputs}{len(passed)} of {len(exercise.probes)} cases right{wrong}.")
+    lines.append(f'    For help: hint("{exercise.id}"' + (f", {hint})" if hint else ")"))
+    return Result(status, tuple(lines), passed, failed, tuple(mistakes), hint)

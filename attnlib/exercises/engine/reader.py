@@ -1,0 +1,116 @@
+"""What a reader calls in a notebook: check, hint, solution, use, progress, reset. Plain text only."""
+
+import os
+
+from attnlib.exercises.engine import record
+from attnlib.exercises.engine.judge import grade
+from attnlib.exercises.engine.registry import find, registry
+from attnlib.exercises.engine.source import solution_source
+
+
+def check(id, answer):
+    """Say whether an answer is right and, if not, what is wrong with it.
+
+    With ``ATTNLIB_STRICT=1`` in the environment, anything but a pass raises an
+    AssertionError.
+
+    Parameters
+    ----------
+    id : str
+        The exercise.
+    answer : callable or value
+        Your function itself, ``check("softmax", softmax)``, or your value.
+
+    Examples
+    --------
+    >>> check("softmax", ...)
+    [ ] softmax: not attempted yet
+    """
+    result = grade(find(id), answer)
+    print("\n".join(result.lines))
+    if result.status != "unattempted":
+        table = record.load()
+        entry = table.get(id) or record.blank()
+        entry["tries"] += 1
+        if entry["state"] != "passed":
+            entry["state"] = result.status
+        entry["mistake"] = ", ".join(result.mistakes)
+        entry["hint"] = result.hint
+        table[id] = entry
+        record.store(table)
+    if result.status != "passed" and os.environ.get("ATTNLIB_STRICT", "0") not in ("", "0"):
+        raise AssertionError("\n".join(result.lines))
+
+
+def hint(id, n=None):
+    """Print a hint: number `n`, or else the one that fits the last check, or else the next unseen one."""
+    exercise = find(id)
+    count = len(exercise.hints)
+    table = record.load()
+    entry = table.get(id) or record.blank()
+    unseen = [number for number in range(1, count + 1) if number not in entry["hints"]]
+    if n is None:
+        if not unseen:
+            call = f'solution("{id}")' if entry["tries"] else f'solution("{id}", really=True)'
+            print(f"You have seen all {count} hints. The last one again; {call} shows the way.")
+        n = entry["hint"] if entry["hint"] in unseen else (unseen or [count])[0]
+    elif isinstance(n, bool) or not isinstance(n, int) or not 1 <= n <= count:
+        print(f"{id} has {count} hints: ask for 1 to {count}.")
+        return
+    print(f"Hint {n} of {count}: {exercise.hints[n - 1]}")
+    if n in unseen:
+        entry["hints"] = sorted([*entry["hints"], n])
+        table[id] = entry
+        record.store(table)
+
+
+def solution(id, really=False):
+    """Print the book's solution, and why it is written that way. Try first, or say ``really=True``."""
+    exercise = find(id)
+    if not really and not record.load().get(id, record.blank())["tries"]:
+        print(f'{id} is not attempted yet. To see the solution all the same: solution("{id}", really=True)')
+        return
+    print(f"{solution_source(exercise)}\n\n{exercise.why}")
+
+
+def use(id, answer):
+    """Return your answer if it is right, else the book's: so the chapter goes on in either case."""
+    exercise = find(id)
+    if grade(exercise, answer).status == "passed":
+        return answer
+    print(f"(From here on the book's own {id} is used, until yours passes.)")
+    return exercise.solution() if exercise.value else exercise.solution
+
+
+def progress(chapter=None):
+    """Print a table of the exercises: state, tries, hints taken, last recognised mistake.
+
+    Parameters
+    ----------
+    chapter : str, optional
+        The topic word of one chapter, "softmax" for instance.
+    """
+    chapters = list(dict.fromkeys(exercise.chapter for exercise in registry().values()))
+    if chapter is not None and chapter not in chapters:
+        raise ValueError(f"There is no chapter {chapter!r} with exercises; there are: {', '.join(chapters)}.")
+    table = record.load()
+    width = max(map(len, registry())) + 2
+    print(f"{'chapter':<15}{'exercise':<{width}}{'level':<8}{'state':<15}{'tries':>5}{'hints':>7}  last mistake")
+    for exercise in registry().values():
+        if chapter in (None, exercise.chapter):
+            entry = table.get(exercise.id) or record.blank()
+            line = f"{exercise.chapter:<15}{exercise.id:<{width}}{exercise.level:<8}"
+            line += f"{entry['state'] or 'not attempted':<15}"
+            print((line + f"{entry['tries']:>5}{len(entry['hints']):>7}  {entry['mistake']}").rstrip())
+
+
+def reset(id=None):
+    """Forget the progress of one exercise, or of all."""
+    table = record.load()
+    if id is None:
+        table = {}
+    else:
+        find(id)
+        table.pop(id, None)
+    record.store(table)
+    print(f"Forgotten: {id or 'everything'}.")

@@ -1,0 +1,56 @@
+"""Every exercise of the book by its id. A chapter has one folder; each file in it lists its own in ``EXERCISES``."""
+
+import difflib
+import importlib
+import pkgutil
+from functools import lru_cache
+
+PACKAGE = "attnlib.exercises"
+
+_BOOK_ORDER = {
+    "prerequisites": (
+        "matrix_shapes", "product_transpose", "delta_sum", "linear_backward", "vjp_cost", "variance_of_sum",
+    ),
+    "softmax": ("softmax", "softmax_backward", "online_softmax"),
+    "attention": ("two_token_weight", "sdpa", "spot_attention", "attention_shape"),
+    "gradients": ("score_gradient", "sdpa_backward", "spot_gradient"),
+    "masks": ("spot_mask", "causal_mask", "masked_softmax", "allowed_pairs", "padded_causal_attention"),
+    "multihead": (
+        "mha", "spot_multihead", "mha_backward", "mha_parameters", "score_mebibytes", "gqa", "gqa_backward",
+    ),
+    "flash": (
+        "flash_forward", "spot_flash", "flash_backward", "merge_partials", "attention_flops", "scores_bytes",
+        "causal_tiles",
+    ),
+}  # fmt: skip
+
+
+@lru_cache(maxsize=1)
+def registry():
+    """Return all exercises as a dict from id to `Exercise`, in the order of the book."""
+    exercises = {}
+    for name in _modules():
+        file = name.replace(".", "/") + ".py"
+        for exercise in getattr(importlib.import_module(name), "EXERCISES", ()):
+            if exercise.id in exercises:
+                raise ValueError(f"two exercises have the id {exercise.id!r}; the second is in {file}.")
+            if exercise.id not in _BOOK_ORDER.get(exercise.chapter, ()):
+                raise ValueError(f"{exercise.id!r}, in {file}, has no place in the book: add it to _BOOK_ORDER.")
+            exercises[exercise.id] = exercise
+    return {id: exercises[id] for ids in _BOOK_ORDER.values() for id in ids}
+
+
+def _modules():
+    """The files of all chapters' folders."""
+    for chapter in _BOOK_ORDER:
+        folder = importlib.import_module(f"{PACKAGE}.{chapter}")
+        yield from sorted(module.name for module in pkgutil.iter_modules(folder.__path__, f"{folder.__name__}."))
+
+
+def find(id):
+    """Return the exercise called `id`; raise a ValueError that suggests a near one."""
+    exercises = registry()
+    if id in exercises:
+        return exercises[id]
+    near = difflib.get_close_matches(str(id), exercises, n=1)
+    raise ValueError(f"There is no exercise {id!r}." + (f" Did you mean {near[0]!r}?" if near else ""))

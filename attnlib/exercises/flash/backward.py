@@ -1,0 +1,239 @@
+"""The exercise on the backward pass of Flash attention, in tiles."""
+
+import math
+
+import numpy as np
+
+from attnlib.exercises.flash.accepts import keys_outside
+from attnlib.exercises.engine.model import Exercise, Mistake, Probe
+from attnlib.exercises.engine.watch import most_rows_at_once, peak_bytes
+
+
+def flash_backward(d_out, query, key, value, out, logsumexp, block_q, block_k, causal):
+    scale, offset = 1 / np.sqrt(query.shape[1]), len(key) - len(query)
+    row_mean = (d_out * out).sum(axis=1, keepdims=True)
+    d_query, d_key, d_value = np.zeros(query.shape), np.zeros(key.shape), np.zeros(value.shape)
+    for top in range(0, len(query), block_q):
+        rows = slice(top, top + block_q)
+        for start in range(0, len(key), block_k):
+            columns = slice(start, start + block_k)
+            # forward: weights = softmax(scores) = exp(scores - logsumexp)
+            scores = scale * (query[rows] @ key[columns].T)
+            weights = np.exp(scores - logsumexp[rows, np.newaxis])
+            if causal:
+                i, j = np.indices(weights.shape)
+                weights = np.where(start + j > top + i + offset, 0.0, weights)
+            # forward: out = weights @ value
+            d_value[columns] += weights.T @ d_out[rows]
+            d_weights = d_out[rows] @ value[columns].T
+            # forward: weights = softmax(scores)
+            d_scores = weights * (d_weights - row_mean[rows])
+            # forward: scores = scale * query @ key.T
+            d_query[rows] += scale * (d_scores @ key[columns])
+            d_key[columns] += scale * (d_scores.T @ query[rows])
+    return d_query, d_key, d_value
+
+
+def _backward_oracle(d_out, query, key, value, out, logsumexp, block_q, block_k, causal):
+    """One pair of query and key at a time; the row's mean from the weights, not from `out`."""
+    scale = 1 / math.sqrt(query.shape[1])
+    d_query, d_key, d_value = np.zeros(query.shape), np.zeros(key.shape), np.zeros(value.shape)
+    for i in range(len(query)):
+        visible = [j for j in range(len(key)) if not causal or j <= i + len(key) - len(query)]
+        scores = {j: scale * math.fsum((query[i] * key[j]).tolist()) for j in visible}
+        top = max(scores.values())
+        bottom = math.fsum(math.exp(score - top) for score in scores.values())
+        weights = {j: math.exp(score - top) / bottom for j, score in scores.items()}
+        d_weights = {j: math.fsum((d_out[i] * value[j]).tolist()) for j in visible}
+        mean = math.fsum(weights[j] * d_weights[j] for j in visible)
+        for j in visible:
+            d_value[j] += weights[j] * d_out[i]
+            d_score = weights[j] * (d_weights[j] - mean)
+            d_query[i] += scale * d_score * key[j]
+            d_key[j] += scale * d_score * query[i]
+    return d_query, d_key, d_value
+
+
+def _backward_family(bugs):
+    def hidden(shape, top, start, offset):
+        if "mask_local" in bugs:
+            top = start = 0
+        i, j = np.indices(shape)
+        return start + j > top + i + (0 if "no_offset" in bugs else offset)
+
+    def recomputed(scores, logsumexp):
+        if "p_no_lse" in bugs:
+            return np.exp(scores)
+        if "p_block_softmax" in bugs:
+            top = scores.max(axis=1, keepdims=True)
+            exponentials = np.exp(scores - np.where(np.isneginf(top), 0, top))
+            total = exponentials.sum(axis=1, keepdims=True)
+            return exponentials / np.where(total == 0, 1, total)
+        return np.exp(scores - logsumexp[:, None])
+
+    def row_means(d_out, out):
+        products = (out if "D_oo" in bugs else d_out) * out
+        return products.mean(axis=1, keepdims=True) if "D_mean" in bugs else products.sum(axis=1, keepdims=True)
+
+    def softmax_backward(weights, d_weights, mean):
+        if "no_D" in bugs:
+            mean = 0.0
+        elif "D_block" in bugs:
+            mean = (weights * d_weights).sum(axis=1, keepdims=True)
+        return weights * d_weights - mean if "paren" in bugs else weights * (d_weights - mean)
+
+    def variant(d_out, query, key, value, out, logsumexp, block_q, block_k, causal):
+        scale, gradient_scale = [1 / math.sqrt(query.shape[1])] * 2
+        if "no_scale" in bugs:
+            gradient_scale = 1.0
+        row_mean = row_means(d_out, out)
+        d_query, d_key, d_value = (np.zeros(array.shape) for array in (query, key, value))
+        for top in range(0, len(query), block_q):
+            for start in range(0, len(key), block_k):
+                rows, columns = slice(top, top + block_q), slice(start, start + block_k)
+                scores = (1.0 if "score_scale" in bugs else scale) * query[rows] @ key[columns].T
+                if causal and "no_mask" not in bugs:
+                    scores[hidden(scores.shape, top, start, len(key) - len(query))] = -np.inf
+                weights = recomputed(scores, logsumexp[rows])
+                d_weights = d_out[rows] @ value[columns].T
+                d_scores = softmax_backward(weights, d_weights, row_mean[rows])
+                part_q = gradient_scale * d_scores @ key[columns]
+                part_k = gradient_scale * d_scores.T @ query[rows]
+                part_v = weights.T @ (out if "dv_out" in bugs else d_out)[rows]
+                d_query[rows] = part_q if "dq_overwrite" in bugs else d_query[rows] + part_q
+                overwrite = "dk_overwrite" in bugs
+                d_key[columns] = part_k if overwrite else d_key[columns] + part_k
+                d_value[columns] = part_v if overwrite else d_value[columns] + part_v
+        return d_query, d_key, d_value
+
+    return variant
+
+
+def _backward_method(answer):
+    names = ("d_out", "query", "key", "value", "out", "logsumexp", "block_q", "block_k", "causal")
+    n = 384
+    arguments = _backward_case(n, n, 16, 16, True, d=2, v=2)(np.random.default_rng(0))
+    if peak_bytes(answer, arguments) > n * n:  # not even one byte for each pair
+        return (
+            "the gradients are right, but q·k numbers are held at once: recompute the weights of one tile, "
+            "use them up, and forget them."
+        )
+    arguments = _backward_case(6, 24, 2, 3, False)(np.random.default_rng(0))
+    rows = most_rows_at_once(answer, dict(zip(names, arguments, strict=True)), ("key", "value"))
+    if rows > 3:
+        return (
+            f"the gradients are right, but it looks at {rows} keys at once where a tile has 3: "
+            "walk through the keys in tiles of block_k."
+        )
+    return ""
+
+
+def _backward_case(q, k, block_q, block_k, causal=False, *, d=5, v=4):
+    def make(rng):
+        query, key = rng.standard_normal((q, d)), rng.standard_normal((k, d))
+        value, d_out = rng.standard_normal((k, v)), rng.standard_normal((q, v))
+        scores = query @ key.T / math.sqrt(d)
+        if causal:
+            scores = np.where(np.arange(k) > np.arange(q)[:, None] + k - q, -np.inf, scores)
+        logsumexp = np.logaddexp.reduce(scores, axis=1)
+        out = np.exp(scores - logsumexp[:, None]) @ value
+        return d_out, query, key, value, out, logsumexp, block_q, block_k, causal
+
+    return make
+
+
+_BACKWARD = Exercise(
+    "flash_backward",
+    title="Compute the weights again",
+    chapter="flash",
+    level="hard",
+    minutes=30,
+    blanks=6,
+    oracle=_backward_oracle,
+    solution=flash_backward,
+    family=_backward_family,
+    probes=(
+        Probe("all sizes differ, ragged tiles", _backward_case(5, 7, 2, 3)),
+        Probe("causal, square", _backward_case(6, 6, 2, 2, True), why="Tiles above, on and below the diagonal."),
+        Probe("one tile", _backward_case(3, 5, 4, 6), why="Nothing to accumulate."),
+        Probe("causal, the queries at the end of the keys", _backward_case(5, 7, 2, 3, True)),
+    ),
+    mistakes=(
+        Mistake(
+            "no_D", "dS = P * dP",
+            "The row term is missing, so d_value is right and the others are not: subtract each row's weighted mean.",
+            2,
+        ),
+        Mistake(
+            "D_block", "D summed inside the block only",
+            "You took the row's mean over one block of keys; it has to cover the whole row, and d_out and out know it.",
+            2,
+        ),
+        Mistake(
+            "paren", "dS = P * dP - D",
+            "The row's mean was subtracted after the weights were applied; it belongs to d_weights.", 2,
+        ),
+        Mistake(
+            "D_mean", "D = mean, not sum, of dO * O",
+            "The row's mean is v times too small: over the features d_out times out is summed, not averaged.", 2,
+        ),
+        Mistake("D_oo", "D = rowsum(O * O)", "The row's mean uses out twice; d_out has to meet out.", 2),
+        Mistake(
+            "p_no_lse", "P = exp(S)",
+            "The weights were recomputed without the saved logsumexp: their rows do not sum to one.", 1,
+        ),
+        Mistake(
+            "score_scale", "P = exp(Q K^T - L)",
+            "The recomputed scores lack the scale, so they do not fit the saved logsumexp.", 1,
+        ),
+        Mistake(
+            "p_block_softmax", "P = softmax of the block",
+            "You normalised inside the block; the saved logsumexp is that of the whole row.", 1,
+        ),
+        Mistake(
+            "no_mask", "causal mask not re-applied",
+            "The causal mask must be applied again when the weights are recomputed; future keys receive gradient now.",
+            1,
+        ),
+        Mistake(
+            "mask_local", "mask with indices inside the block",
+            "The mask uses indices inside the tile; add the tile's first row and first column.", 1,
+        ),
+        Mistake(
+            "no_offset", "mask without k - q",
+            "Right for q = k; with more keys than queries, query i stands at position i + k - q.", 1,
+        ),
+        Mistake(
+            "dq_overwrite", "dQ[i] = ... in the loop over key blocks",
+            "d_query holds the last block of keys only: each tile has to add its share.", 3,
+        ),
+        Mistake(
+            "dk_overwrite", "dK[j] = ... in the loop over query blocks",
+            "d_key and d_value hold the last block of queries only: each tile has to add its share.", 3,
+        ),
+        Mistake(
+            "dv_out", "dV = P^T O",
+            "d_value was made from out, the result of the forward pass; what comes back to the values is d_out.", 3,
+        ),
+        Mistake(
+            "no_scale", "dQ and dK not scaled",
+            "d_query and d_key are sqrt(d) times too large: the scale of the scores belongs in front of both.", 3,
+        ),
+    ),
+    hints=(
+        "For one tile: recompute its scores, and get the weights from them and the saved logsumexp. Hide what the "
+        "forward hid, with positions counted over the whole matrix.",
+        "Inside a tile it is the backward of attention: weights times (d_weights minus the row's mean). The mean is a "
+        "sum over all keys, but equally the row sum of d_out times out: compute it before the loops.",
+        "Add to d_value the weights transposed times d_out, to d_query d_scores times key, to d_key d_scores "
+        "transposed times query, the last two times the scale. All three collect over tiles.",
+    ),
+    why="Each tile stands on its own once the two numbers of each row, logsumexp and mean, are known. The weights cost "
+    "one more product per tile, and are never stored.",
+    insight="The backward needs 2 numbers a query that plain attention replaces by a row of k weights.",
+    accepts={"keys in the outer loop": keys_outside},
+    outputs=("d_query", "d_key", "d_value"),
+    method=_backward_method,
+)  # fmt: skip
+
+EXERCISES = (_BACKWARD,)

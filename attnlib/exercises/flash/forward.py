@@ -1,0 +1,228 @@
+"""The exercise on the forward pass of Flash attention, and a wrong one for `flash_spot`."""
+
+import math
+
+import numpy as np
+
+from attnlib.exercises.flash.accepts import normalised_at_every_step, queries_in_tiles_too
+from attnlib.exercises.flash.family import forward_family
+from attnlib.exercises.engine.model import Exercise, Mistake, Probe
+from attnlib.exercises.engine.watch import most_rows_at_once, peak_bytes
+
+
+def flash_forward(query, key, value, block, causal):
+    (q, d), k = query.shape, len(key)
+    accumulated = np.zeros((q, value.shape[1]))
+    maximum, total = np.full((q, 1), -np.inf), np.zeros((q, 1))
+    for start in range(0, k, block):
+        columns = slice(start, start + block)
+        scores = query @ key[columns].T / np.sqrt(d)
+        if causal:
+            positions = np.arange(start, start + scores.shape[1])
+            last_visible = np.arange(q)[:, np.newaxis] + k - q
+            scores = np.where(positions > last_visible, -np.inf, scores)
+        new_maximum = np.maximum(maximum, scores.max(axis=1, keepdims=True))
+        finite = np.where(np.isneginf(new_maximum), 0.0, new_maximum)  # nothing visible so far
+        rescale = np.exp(maximum - finite)
+        exponentials = np.exp(scores - finite)
+        total = rescale * total + exponentials.sum(axis=1, keepdims=True)
+        accumulated = rescale * accumulated + exponentials @ value[columns]
+        maximum = new_maximum
+    total = np.where(total == 0, 1.0, total)
+    logsumexp = maximum + np.log(total)
+    return accumulated / total, logsumexp[:, 0]
+
+
+def _forward_oracle(query, key, value, block, causal):
+    q, k = len(query), len(key)
+    out, logsumexp = np.zeros((q, value.shape[-1])), np.full(q, -math.inf)
+    for i in range(q):
+        visible = [j for j in range(k) if not causal or j <= i + k - q]
+        pairs = [zip(query[i].tolist(), key[j].tolist(), strict=True) for j in visible]
+        scores = [sum(a * b for a, b in pair) / math.sqrt(query.shape[-1]) for pair in pairs]
+        if not visible:
+            continue
+        powers = [math.exp(score - max(scores)) for score in scores]
+        logsumexp[i] = max(scores) + math.log(math.fsum(powers))
+        for feature in range(value.shape[-1]):
+            mixed = math.fsum(power * value[j, feature] for power, j in zip(powers, visible, strict=True))
+            out[i, feature] = mixed / math.fsum(powers)
+    return out, logsumexp
+
+
+def _method(answer):
+    rng = np.random.default_rng(0)
+    q, k, block = 256, 1024, 8
+    arguments = [rng.standard_normal(shape) for shape in ((q, 2), (k, 2), (k, 2))]
+    if peak_bytes(answer, (*arguments, block, True)) > q * k:  # not even one byte for each pair
+        return (
+            "the values are right, but q·k numbers are held at once, as in plain attention: use up one block of "
+            "scores before the next is made."
+        )
+    names = ("query", "key", "value", "block", "causal")
+    arguments = (*(rng.standard_normal(shape) for shape in ((5, 4), (24, 4), (24, 3))), 3, False)
+    rows = most_rows_at_once(answer, dict(zip(names, arguments, strict=True)), ("key", "value"))
+    if rows > 3:
+        return (
+            f"the values are right, but it looks at {rows} keys at once where a block has 3: "
+            "walk through the keys one block at a time."
+        )
+    return ""
+
+
+def _case(q, k, block, causal=False, *, d=4, v=3, change=None):
+    def make(rng):
+        query, key, value = (rng.standard_normal(shape) for shape in ((q, d), (k, d), (k, v)))
+        if change is not None:
+            query, key = change(query, key)
+        return query, key, value, block, causal
+
+    return make
+
+
+def _growing(query, key):
+    """The scores of every query rise from key to key."""
+    return np.abs(query), np.arange(1, len(key) + 1)[:, None] * 0.5 * np.ones_like(key)
+
+
+def _far_below_zero(query, key):
+    query, key = np.abs(query) + 30, np.abs(key)
+    return query, -key - 30
+
+
+def _rows_apart(query, key):
+    return query * np.geomspace(0.1, 200, len(query))[:, None], key
+
+
+_FORWARD = Exercise(
+    "flash_forward",
+    title="One pass over the keys",
+    chapter="flash",
+    level="hard",
+    minutes=30,
+    blanks=9,
+    oracle=_forward_oracle,
+    solution=flash_forward,
+    family=forward_family,
+    probes=(
+        Probe("all sizes differ, the last block shorter", _case(5, 7, 3)),
+        Probe("causal, square", _case(6, 6, 2, True), why="Blocks above, on and below the diagonal."),
+        Probe(
+            "causal, two queries at the end of seven keys", _case(2, 7, 3, True),
+            why="As when text is generated: the queries are the last positions.",
+        ),
+        Probe(
+            "growing scores", _case(5, 8, 2, change=_growing),
+            why="Every block raises the maximum, so everything is rescaled each time.",
+        ),
+        Probe(
+            "scores far below zero", _case(4, 6, 3, change=_far_below_zero), "edge",
+            why="A maximum that starts at 0 makes every exponential vanish.",
+        ),
+        Probe("one block", _case(3, 5, 5), why="There is nothing to rescale."),
+        Probe("causal, block does not divide k", _case(7, 7, 3, True), why="A cut block that is shorter, too."),
+        Probe("rows far apart", _case(5, 7, 3, change=_rows_apart), why="Each row has its own maximum."),
+        Probe("causal, more queries than keys", _case(5, 3, 2, True), "edge"),
+    ),
+    mistakes=(
+        Mistake(
+            "o_no_rescale", "O + P V without rescaling O",
+            "The sum is rescaled but the output is not: both were measured against the old maximum.", 2,
+        ),
+        Mistake(
+            "l_no_rescale", "l + sum without rescaling l",
+            "The output is rescaled but the sum is not, so rows are divided by the wrong sum.", 2,
+        ),
+        Mistake(
+            "alpha_inv", "exp(m_new - m_old)",
+            "The rescale factor is upside down; it should never exceed 1.", 3,
+        ),
+        Mistake(
+            "no_final_div", "no division by l",
+            "The output is still a sum, not a mean: divide by the total once, after the last block.", 1,
+        ),
+        Mistake(
+            "p_normalised", "P divided by its block sum AND by l at the end",
+            "Each block was normalised by its own sum and the output again by the total; normalise once, at the end.",
+            2,
+        ),
+        Mistake(
+            "norm_each_block", "mean of block-wise softmax outputs",
+            "You averaged independent softmaxes of the blocks; they must share one maximum and one sum.", 2,
+        ),
+        Mistake(
+            "drop_tail", "k // block blocks",
+            "The last, shorter block of keys was skipped: round the number of blocks up.", 1,
+        ),
+        Mistake(
+            "m_block", "m_new = max of the block alone",
+            "The maximum fell: a running maximum is the larger of the old one and the block's.", 3,
+        ),
+        Mistake(
+            "pad_zero_keys", "last block padded with zero keys",
+            "The zero keys that fill up the last block have score 0, not -inf, so they take weight: mask them.", 1,
+        ),
+        Mistake(
+            "local_cols", "column index inside the block",
+            "The causal mask uses the column number inside the block; add the block's start.", 1,
+        ),
+        Mistake(
+            "no_mask", "causal ignored",
+            "The causal mask is missing: early queries see keys of their future.", 1,
+        ),
+        Mistake(
+            "strict", "key i + k - q hidden",
+            "Each query misses its last visible key: key i + k - q itself may be seen.", 1,
+        ),
+        Mistake(
+            "no_offset", "row offset k - q missing",
+            "With more keys than queries the last query sees all keys: add k - q to the row index.", 1,
+        ),
+        Mistake(
+            "skip_diag_block", "diagonal block skipped",
+            "Blocks on the diagonal are partly visible: they need a mask entry by entry, not a skip.", 1,
+        ),
+        Mistake(
+            "nan_rows", "exp(-inf - (-inf))",
+            "NaN from -inf - (-inf): a row whose keys are all masked so far needs a guard.", 3,
+        ),
+        Mistake(
+            "lse_log_l", "LSE = log(l)",
+            "out is right, but the logsumexp misses the maximum: the total was measured against it.", 3,
+        ),
+        Mistake(
+            "lse_minus_m", "LSE = log(l) - m",
+            "out is right, but in the logsumexp the maximum has the wrong sign: it was taken off every score, so give "
+            "it back.", 3,
+        ),
+        Mistake(
+            "m_init_0", "m starts at 0",
+            "With all scores far below 0 everything vanishes: the maximum of nothing is -inf, not 0.", 1,
+        ),
+        Mistake(
+            "no_scale", "S = Q K^T",
+            "The scores are not scaled: divide the dot products by the root of d before the softmax.", 1,
+        ),
+    ),
+    hints=(
+        "Three things run along for every query: the maximum (of no scores at first), the total and the accumulated "
+        "values. For the mask, number keys over all blocks; query i is position i + k - q.",
+        "Total and accumulated values are sums of exponentials against the maximum so far. When the maximum of a row "
+        "rises, both are too large by the same factor. Divide once, at the end.",
+        "The factor is exp(old maximum - new maximum), at most 1. Where the new maximum is still -inf, subtract 0 "
+        "instead of it. In the end logsumexp is maximum plus the logarithm of the total, with log 1 for nothing.",
+    ),
+    why="After each block the two sums are what they would be if the keys seen so far were all there are, so the tail "
+    "and masked blocks need no special case. The guard is for rows in which nothing is visible so far.",
+    insight="Per query you carried v + 2 numbers, whatever the number of keys; the score matrix never existed.",
+    accepts={"queries in tiles, too": queries_in_tiles_too, "normalised at every step": normalised_at_every_step},
+    outputs=("out", "logsumexp"),
+    method=_method,
+)  # fmt: skip
+
+
+# spot_flash: the reader sees how wrong `suspect` is for each block size
+
+suspect = forward_family(frozenset({"pad_zero_keys"}))
+
+EXERCISES = (_FORWARD,)

@@ -1,0 +1,174 @@
+"""The exercise on merging two partial results of attention, each over its own keys."""
+
+import math
+
+import numpy as np
+
+from attnlib.exercises.engine.model import Exercise, Mistake, Probe
+
+
+def merge_partials(maximum_a, total_a, out_a, maximum_b, total_b, out_b):
+    maximum = np.maximum(maximum_a, maximum_b)
+    finite = np.where(np.isneginf(maximum), 0.0, maximum)  # nothing seen by either
+    mass_a = total_a * np.exp(maximum_a - finite)
+    mass_b = total_b * np.exp(maximum_b - finite)
+    total = mass_a + mass_b
+    divisor = np.where(total == 0, 1.0, total)
+    share_a, share_b = mass_a / divisor, mass_b / divisor
+    out = share_a[:, np.newaxis] * out_a + share_b[:, np.newaxis] * out_b
+    return maximum, total, out
+
+
+def _merge_oracle(maximum_a, total_a, out_a, maximum_b, total_b, out_b):
+    rows, out = len(out_a), np.zeros(out_a.shape)
+    maximum, total = np.zeros(rows), np.zeros(rows)
+    for i in range(rows):
+        parts = [(maximum_a[i], total_a[i], out_a[i]), (maximum_b[i], total_b[i], out_b[i])]
+        maximum[i] = max(part[0] for part in parts)
+        masses = [0.0 if t == 0 else t * math.exp(m - maximum[i]) for m, t, _ in parts]
+        total[i] = math.fsum(masses)
+        for mass, (_, _, mean) in zip(masses, parts, strict=True):
+            out[i] += 0 if mass == 0 else mass / total[i] * mean
+    return maximum, total, out
+
+
+def _merge_family(bugs):
+    def variant(maximum_a, total_a, out_a, maximum_b, total_b, out_b):
+        maximum = np.maximum(maximum_a, maximum_b)
+        finite = maximum if "nan_rows" in bugs else np.where(np.isneginf(maximum), 0.0, maximum)
+        if "no_shift" in bugs:
+            finite = np.zeros_like(maximum)
+        sign = -1 if "factor_inv" in bugs else 1
+        factors = [np.exp(sign * (m - finite))[:, None] for m in (maximum_a, maximum_b)]
+        totals = [total_a[:, None], total_b[:, None]]
+        total = totals[0] * factors[0] + totals[1] * factors[1]
+        shares = [factors[0] * totals[0], factors[1] * totals[1]]
+        if "l_only" in bugs:
+            shares, total = totals, totals[0] + totals[1]
+        elif "a_only" in bugs:
+            shares = factors
+        if bugs & {"totals_added", "total_unscaled"}:
+            total = totals[0] + totals[1]
+        if "swapped" in bugs:
+            shares = shares[::-1]
+        if "average" in bugs:
+            out = (out_a + out_b) / 2
+        elif "unnormalised" in bugs:
+            out = factors[0] * out_a + factors[1] * out_b
+        else:
+            bottom = total if "total_unscaled" in bugs else shares[0] + shares[1]
+            if "nan_rows" not in bugs:
+                bottom = np.where(bottom == 0, 1, bottom)
+            out = (shares[0] * out_a + shares[1] * out_b) / bottom
+        if "no_shift" in bugs:
+            total = total * np.exp(-np.where(np.isneginf(maximum), 0.0, maximum))[:, None]
+        return maximum, total[:, 0], out
+
+    return variant
+
+
+def _partials(q, counts, v, change=lambda scores: scores):
+    def make(rng):
+        parts = []
+        for number, k in enumerate(counts):
+            scores, value = change(rng.standard_normal((q, k)) + number), rng.standard_normal((k, v))
+            maximum = scores.max(axis=1, initial=-np.inf)
+            exponentials = np.exp(scores - np.where(np.isneginf(maximum), 0, maximum)[:, None])
+            total = exponentials.sum(axis=1)
+            parts += [maximum, total, exponentials @ value / np.where(total == 0, 1, total)[:, None]]
+        return tuple(parts)
+
+    return make
+
+
+def _some_hidden(scores):
+    scores[0] = -np.inf  # in both parts: nothing to see at all
+    scores[1 if scores.shape[1] == 5 else 2] = -np.inf  # in one part
+    return scores
+
+
+def _by_logsumexp(maximum_a, total_a, out_a, maximum_b, total_b, out_b):
+    a, b = maximum_a + np.log(total_a), maximum_b + np.log(total_b)
+    both = np.logaddexp(a, b)
+    safe = np.where(np.isneginf(both), 0, both)
+    out = np.exp(a - safe)[:, None] * out_a + np.exp(b - safe)[:, None] * out_b
+    maximum = np.maximum(maximum_a, maximum_b)
+    return maximum, np.exp(safe - np.where(np.isneginf(maximum), 0, maximum)) * ~np.isneginf(both), out
+
+
+_MERGE = Exercise(
+    "merge_partials",
+    title="Two halves make a whole",
+    chapter="flash",
+    level="medium",
+    minutes=15,
+    blanks=5,
+    oracle=_merge_oracle,
+    solution=merge_partials,
+    family=_merge_family,
+    probes=(
+        Probe("5 keys and 3 keys", _partials(4, (5, 3), 2)),
+        Probe(
+            "peaky scores", _partials(3, (4, 6), 5, lambda scores: 8 * scores),
+            why="One part has nearly all the weight.",
+        ),
+        Probe("large scores", _partials(3, (4, 6), 2, lambda scores: scores + 1000), "edge"),
+        Probe("some rows see nothing in a part, or at all", _partials(4, (5, 3), 2, _some_hidden), "edge"),
+    ),
+    mistakes=(
+        Mistake(
+            "average", "(out_a + out_b) / 2",
+            "The two outputs were averaged; each counts by its share of the softmax's mass.", 1,
+        ),
+        Mistake(
+            "l_only", "weights total_i / (total_a + total_b)",
+            "The totals are measured against different maxima: bring both to the common maximum first.", 2,
+        ),
+        Mistake(
+            "a_only", "weights exp(m_i - m) without total_i",
+            "The weights miss the totals: a part with many keys carries more mass.", 2,
+        ),
+        Mistake(
+            "factor_inv", "exp(m - m_i)",
+            "The factors are upside down: none may exceed 1.", 2,
+        ),
+        Mistake(
+            "totals_added", "total = total_a + total_b, out right",
+            "out is right, but the totals were added as they are; measure both against the common maximum.", 2,
+        ),
+        Mistake(
+            "total_unscaled", "total = total_a + total_b, and out divided by it",
+            "The shares of the two parts do not add up to 1: total was added up from the totals as they came, not from "
+            "the masses.", 2,
+        ),
+        Mistake(
+            "swapped", "weights mass_b for out_a, mass_a for out_b",
+            "Each output was weighted by the other part's mass.", 3,
+        ),
+        Mistake(
+            "unnormalised", "exp(m_a - m) out_a + exp(m_b - m) out_b",
+            "These weights belong to sums, and out is a mean already: use each part's share of the total.", 3,
+        ),
+        Mistake(
+            "no_shift", "masses exp(m_i) total_i",
+            "Right on small scores; near 1000 the masses overflow: measure both against the larger maximum.", 2,
+        ),
+        Mistake(
+            "nan_rows", "-inf - (-inf)",
+            "NaN where neither part sees a key: -inf - (-inf) and 0/0 need a guard.", 3,
+        ),
+    ),
+    hints=(
+        "What would the total of a part be, had it been measured against another maximum?",
+        "The mass of a part is its total times exp(its maximum - common maximum). The two masses add up to the total.",
+        "out is the mean of out_a and out_b with the masses as weights. Where the maximum is -inf subtract 0, and "
+        "where the total is 0 divide by 1.",
+    ),
+    why="A mean of means, weighted by mass, is the mean over everything. The masses are only comparable once they are "
+    "measured against one maximum.",
+    insight="Merging is associative and does not care about order: keys can be split over time or over machines.",
+    accepts={"by logsumexp": _by_logsumexp},
+    outputs=("maximum", "total", "out"),
+)  # fmt: skip
+
+EXERCISES = (_MERGE,)

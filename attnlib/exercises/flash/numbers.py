@@ -1,0 +1,246 @@
+"""Number questions of the chapter on Flash attention: operations, bytes of scores, tiles under a causal mask."""
+
+import itertools
+
+from attnlib.exercises.engine.model import Mistake, value_exercise
+
+# attention_flops: 300 queries, 700 keys, d = 64, v = 96
+
+
+def _attention_flops():
+    q, k, d, v = 300, 700, 64, 96
+    return 2 * q * k * (d + v)
+
+
+def _counted_one_by_one():
+    """For one query, count; every query does the same."""
+    multiply_adds = 0
+    for _ in range(700):
+        multiply_adds += 64 + 96  # one term of the score for each d, one term of the output for each v
+    return 300 * 2 * multiply_adds
+
+
+# who counts the softmax as well takes anything from the exponential alone to six operations for each score
+_WITH_SOFTMAX = {
+    Mistake(
+        f"softmax_{each}", f"2 q k (d + v) + {each} q k",
+        "You counted the softmax as well; the question is about the two products.", 2,
+    ): lambda each=each: 300 * 700 * (2 * 160 + each)
+    for each in range(1, 7)
+}  # fmt: skip
+
+_FLOPS = value_exercise(
+    "attention_flops",
+    title="How many operations?",
+    chapter="flash",
+    level="easy",
+    minutes=5,
+    answer=_attention_flops,
+    oracle=_counted_one_by_one,
+    wrong={
+        Mistake(
+            "no_two", "q k (d + v)",
+            "Those are multiply-adds; each counts as two operations, a product and a sum.", 3,
+        ): lambda: 300 * 700 * 160,
+        Mistake(
+            "scores_only", "2 q k d",
+            "That is the product that makes the scores; a second one averages the values.", 2,
+        ): lambda: 2 * 300 * 700 * 64,
+        Mistake(
+            "values_only", "2 q k v",
+            "That is the product with the values; a first one makes the scores.", 2,
+        ): lambda: 2 * 300 * 700 * 96,
+        Mistake(
+            "d_twice", "4 q k d",
+            "You took d for both products; the sum over values has one term for each of the v features.", 2,
+        ): lambda: 4 * 300 * 700 * 64,
+        Mistake(
+            "v_twice", "4 q k v",
+            "You took v for both products; a score has one term for each of the d features.", 2,
+        ): lambda: 4 * 300 * 700 * 96,
+        Mistake(
+            "q_squared", "2 q q (d + v)",
+            "You counted q by q scores; each query meets every key.", 1,
+        ): lambda: 2 * 300 * 300 * 160,
+        Mistake(
+            "k_squared", "2 k k (d + v)",
+            "You counted k by k scores; the rows of the scores are the queries.", 1,
+        ): lambda: 2 * 700 * 700 * 160,
+        Mistake(
+            "all_sizes", "q k d v",
+            "You multiplied all four sizes; the two products come one after the other, so their costs add up.", 2,
+        ): lambda: 300 * 700 * 64 * 96,
+        Mistake(
+            "all_sizes_twice", "2 q k d v",
+            "You multiplied all four sizes; the two products come one after the other, so their costs add up.", 2,
+        ): lambda: 2 * 300 * 700 * 64 * 96,
+        Mistake(
+            "q_plus_k", "2 (q + k) (d + v)",
+            "You added queries and keys, as if each were used once; each query meets every key.", 1,
+        ): lambda: 2 * (300 + 700) * (64 + 96),
+        **_WITH_SOFTMAX,
+    },
+    hints=(
+        "How many pairs of a query and a key are there?",
+        "One pair costs d multiply-adds for its score and v for its share in the output.",
+        "Pairs times (d + v) multiply-adds, and each of these is two operations.",
+    ),
+    why="A product of a (q, d) and a (d, k) matrix has q k entries of d multiply-adds; the second product has q v "
+    "entries of k multiply-adds.",
+    insight="Flash attention does the same number of these, to the last one.",
+)  # fmt: skip
+
+
+# scores_bytes: batch 3, 32 heads, n = 8192, float16
+
+
+def _scores_bytes():
+    batch, heads, n, bytes_each = 3, 32, 8192, 2
+    return batch * heads * n * n * bytes_each
+
+
+_SCORES = value_exercise(
+    "scores_bytes",
+    title="How many bytes?",
+    chapter="flash",
+    level="easy",
+    minutes=5,
+    answer=_scores_bytes,
+    oracle=lambda: 96 * (1 << 26) * 2,
+    wrong={
+        Mistake(
+            "gibibytes", "in GiB", "The size is right, in GiB; the question asks for bytes.", 3
+        ): lambda: 12,
+        Mistake(
+            "mebibytes", "in MiB", "The size is right, in MiB; the question asks for bytes.", 3
+        ): lambda: 12 * 1024,
+        Mistake(
+            "gigabytes", "in GB", "The size is right, in GB of a billion bytes; the question asks for bytes.", 3
+        ): lambda: 96 * 8192**2 * 2 / 1e9,
+        Mistake(
+            "gigabytes_rounded", "in GB, rounded",
+            "That is in GB of a billion bytes, and rounded; the question asks for bytes.", 3,
+        ): lambda: 12.9,
+        Mistake(
+            "no_heads", "one head", "You counted one head; each of the 32 has scores of its own.", 1
+        ): lambda: 3 * 8192**2 * 2,
+        Mistake(
+            "no_batch", "batch of one", "You counted one sequence; the batch has three.", 1
+        ): lambda: 32 * 8192**2 * 2,
+        Mistake(
+            "one_matrix", "n n 2", "That is one score matrix; every head of every sequence has one.", 1
+        ): lambda: 8192**2 * 2,
+        Mistake(
+            "numbers", "no bytes", "That is how many numbers there are; each takes 2 bytes in float16.", 3
+        ): lambda: 96 * 8192**2,
+        Mistake(
+            "float32", "4 bytes", "A float16 number has 16 bits: 2 bytes, not 4.", 3
+        ): lambda: 96 * 8192**2 * 4,
+        Mistake(
+            "bits", "16 for each", "That is in bits.", 3
+        ): lambda: 96 * 8192**2 * 16,
+        Mistake(
+            "linear", "n, not n squared", "Every query has a score for every key: n of them for each of n queries.", 2
+        ): lambda: 96 * 8192 * 2,
+        Mistake(
+            "queries", "n d", "That is the size of the queries, with d = 64; the question is about the scores.", 2
+        ): lambda: 96 * 8192 * 64 * 2,
+    },
+    hints=(
+        "How many score matrices are there?",
+        "One matrix has a row for each query and a column for each key.",
+        "Matrices times n times n times the bytes of one number.",
+    ),
+    why="There are batch times heads matrices of n times n numbers, with 2 bytes each.",
+    insight="Twelve gibibytes for one layer, and backpropagation through plain attention keeps them for every layer.",
+)  # fmt: skip
+
+
+# causal_tiles: q = k = 14, block_q = 4, block_k = 3
+
+
+def _causal_tiles():
+    n, block_q, block_k = 14, 4, 3
+    count = 0
+    for top in range(0, n, block_q):
+        last_key = min(top + block_q, n) - 1  # the last query of the tile sees keys up to itself
+        count += last_key // block_k + 1
+    return count
+
+
+def _tiles_of_visible_pairs():
+    return len({(i // 4, j // 3) for i, j in itertools.product(range(14), range(14)) if j <= i})
+
+
+def _tiles_where(condition):
+    tiles = {}
+    for i, j in itertools.product(range(14), range(14)):
+        tiles.setdefault((i // 4, j // 3), []).append((i, j))
+    return sum(map(condition, tiles.values()))
+
+
+_TILES = value_exercise(
+    "causal_tiles",
+    title="How many tiles?",
+    chapter="flash",
+    level="medium",
+    minutes=10,
+    answer=_causal_tiles,
+    oracle=_tiles_of_visible_pairs,
+    wrong={
+        Mistake(
+            "all", "4 times 5", "Those are all tiles; some hold nothing but pairs in the future.", 1
+        ): lambda: 20,
+        Mistake(
+            "half", "half of all", "Half of the pairs is not half of the tiles: those on the diagonal count in full.", 2
+        ): lambda: 10,
+        Mistake(
+            "no_tail", "floor(14 / 4) times floor(14 / 3), of these the visible ones",
+            "The tail is missing: the last two queries and the last two keys have tiles, too.", 3,
+        ): lambda: 9,
+        Mistake(
+            "full_only", "tiles without a hidden pair",
+            "Those are the tiles in which nothing is hidden; a tile that the diagonal cuts has to be computed as well.",
+            2,
+        ): lambda: _tiles_where(lambda pairs: all(j <= i for i, j in pairs)),
+        Mistake(
+            "first_query", "tiles that the first query of a row of tiles sees",
+            "You asked what the first query of each tile sees; the last one sees more.", 2,
+        ): lambda: _tiles_where(lambda pairs: min(j for _, j in pairs) <= min(i for i, _ in pairs)),
+        Mistake(
+            "fraction", "14 / 3 tiles with 14 / 4 rows: half of the larger triangle",
+            "Tiles are whole: one that sticks out at the end counts as one, and one that the diagonal cuts counts in full.",
+            3,
+        ): lambda: 14 / 3 * (14 / 4 + 1) / 2,
+        Mistake(
+            "half_and_diagonal", "(20 - 4) / 2 + 4",
+            "Half of the grid plus a diagonal of 4 would fit a square; in this grid the diagonal cuts up to two tiles in a row.",
+            3,
+        ): lambda: (20 - 4) // 2 + 4,
+        Mistake(
+            "strict", "a tile whose last query sees its first key and no other",
+            "A tile with a single visible pair is computed, too, and so is a tail; blocks are 4 for queries, 3 for keys.",
+            2,
+        ): lambda: _tiles_where(lambda pairs: min(j for _, j in pairs) < max(i for i, _ in pairs)),
+        Mistake(
+            "beyond", "the last row of tiles as if it held 4 queries",
+            "The last row of tiles ends with query 13, the end of the matrix: there are no keys beyond it.", 3,
+        ): lambda: sum((top + 4 - 1) // 3 + 1 for top in range(0, 14, 4)),
+        Mistake(
+            "pairs", "14 times 15 / 2",
+            "Those are the visible pairs of a query and a key; the question is in how many tiles they lie.", 1,
+        ): lambda: 105,
+        Mistake(
+            "skipped", "the tiles left out", "That is how many tiles are skipped; the question is how many are not.", 1
+        ): lambda: 6,
+    },
+    hints=(
+        "Draw the 14 by 14 matrix with its diagonal, and the grid of tiles: 4 rows of tiles, 5 columns.",
+        "A tile is computed if its last query may look at its first key.",
+        "The four rows of tiles end with queries 3, 7, 11 and 13. Each sees the keys up to there; count blocks of 3.",
+    ),
+    why="The last queries of the rows of tiles are 3, 7, 11 and 13, and these see keys in 2, 3, 4 and 5 blocks.",
+    insight="For small tiles the share tends to one half; the larger the tiles, the more is wasted on the diagonal.",
+)  # fmt: skip
+
+EXERCISES = (_FLOPS, _SCORES, _TILES)

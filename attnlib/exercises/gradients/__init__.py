@@ -1,0 +1,7 @@
+"""Exercises of chapter 3: `backward`, `numbers`, and the bug to `spot`, whose `suspect` the chapter shows."""
+
+from attnlib.exercises.gradients.backward import suspect
+
+__all__ = [
+    "suspect",
+]

@@ -1,0 +1,252 @@
+"""The exercise on the backward pass of attention, and a wrong one for `gradients_spot`."""
+
+import math
+
+import numpy as np
+
+from attnlib.exercises.engine.model import Exercise, Mistake, Probe
+from attnlib.exercises.softmax.stable import plain_softmax
+
+
+def sdpa_backward(d_out, query, key, value):
+    scale = 1 / np.sqrt(query.shape[-1])
+    scores = scale * (query @ key.mT)
+    exponentials = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    weights = exponentials / exponentials.sum(axis=-1, keepdims=True)
+    # forward: out = weights @ value
+    d_value = weights.mT @ d_out
+    d_weights = d_out @ value.mT
+    # forward: weights = softmax(scores)
+    row_mean = (weights * d_weights).sum(axis=-1, keepdims=True)
+    d_scores = weights * (d_weights - row_mean)
+    # forward: scores = scale * (query @ key.mT)
+    d_query = scale * (d_scores @ key)
+    d_key = scale * (d_scores.mT @ query)
+    return d_query, d_key, d_value
+
+
+def backward_oracle(d_out, query, key, value):
+    """One number after the other, with the whole Jacobian of each softmax."""
+    d_query, d_key, d_value = np.zeros(query.shape), np.zeros(key.shape), np.zeros(value.shape)
+    for *lead, i in np.ndindex(query.shape[:-1]):
+        lead = tuple(lead)
+        asked, given = query[lead][i].tolist(), d_out[lead][i].tolist()
+        keys, values = key[lead].tolist(), value[lead].tolist()
+        root = math.sqrt(len(asked))
+        scores = [math.fsum(a * b for a, b in zip(asked, k, strict=True)) / root for k in keys]
+        powers = [math.exp(score - max(scores)) for score in scores]
+        p = [power / math.fsum(powers) for power in powers]
+        dp = [math.fsum(g * x for g, x in zip(given, v, strict=True)) for v in values]
+        for j in range(len(keys)):
+            for feature, g in enumerate(given):
+                d_value[(*lead, j, feature)] += p[j] * g
+            ds = math.fsum(dp[n] * p[n] * ((n == j) - p[j]) for n in range(len(keys)))
+            for feature in range(len(asked)):
+                d_query[(*lead, i, feature)] += ds * keys[j][feature] / root
+                d_key[(*lead, j, feature)] += ds * asked[feature] / root
+    return d_query, d_key, d_value
+
+
+def _backward_family(bugs):
+    def factors(d):
+        # in front of d_query and of d_key
+        scale = 1 / math.sqrt(d)
+        if "no_scale" in bugs:
+            return 1.0, 1.0
+        if "scale_twice" in bugs:
+            return scale**2, scale**2
+        return scale, 1.0 if "no_scale_dk" in bugs else scale
+
+    def through_softmax(d_weights, weights):
+        if "ds_is_dp" in bugs:
+            return d_weights
+        if "ds_no_rowsum" in bugs:
+            return weights * d_weights
+        if "sigmoid" in bugs:
+            return weights * (1 - weights) * d_weights
+        if "D_plain" in bugs:
+            return weights * (d_weights - d_weights.sum(axis=-1, keepdims=True))
+        if "mean_plain" in bugs:
+            return weights * (d_weights - d_weights.mean(axis=-1, keepdims=True))
+        if "mean_product" in bugs:
+            return weights * (d_weights - (weights * d_weights).mean(axis=-1, keepdims=True))
+        axis, keep = (-2 if "D_axis" in bugs else -1), "no_keepdims" not in bugs
+        outer = 1.0 if "no_outer" in bugs else weights
+        return outer * (d_weights - (weights * d_weights).sum(axis=axis, keepdims=keep))
+
+    def variant(d_out, query, key, value):
+        for_query, for_key = factors(query.shape[-1])
+        scores = query @ key.mT / (1.0 if "forward_unscaled" in bugs else math.sqrt(query.shape[-1]))
+        weights = np.exp(scores) if "no_max" in bugs else np.exp(scores - scores.max(axis=-1, keepdims=True))
+        weights = weights / weights.sum(axis=-1, keepdims=True)
+        d_value = (weights if "dv_no_T" in bugs else weights.mT) @ d_out
+        d_scores = through_softmax(d_out @ value.mT, weights)
+        d_query = for_query * (d_scores @ key)
+        d_key = for_key * ((d_scores if "dk_no_T" in bugs else d_scores.mT) @ query)
+        gradients = (d_key, d_query, d_value) if "swap" in bugs else (d_query, d_key, d_value)
+        if "batch_sum" in bugs:
+            gradients = tuple(gradient.sum(axis=tuple(range(gradient.ndim - 2))) for gradient in gradients)
+        return gradients
+
+    return variant
+
+
+def random_inputs(*lead, q, k, d, v):
+    def make(rng):
+        sizes = ((q, v), (q, d), (k, d), (k, v))
+        return tuple(rng.standard_normal((*lead, *size)) for size in sizes)
+
+    return make
+
+
+def _large_scores(rng):
+    # The first feature adds 1000 to some scores and takes 1000 from others: each row has to be shifted by its maximum.
+    d_out, query, key, value = random_inputs(2, q=3, k=5, d=7, v=2)(rng)
+    query[..., 0], key[..., 0] = [30.0, -30.0, 0.0], [90.0, 90.0, 90.0, 90.0, -90.0]
+    return d_out, query, key, value
+
+
+def _through_jacobian(d_out, query, key, value):
+    weights = plain_softmax(query @ key.mT / math.sqrt(query.shape[-1]))
+    d_weights = np.einsum("...qv,...kv->...qk", d_out, value)
+    jacobian = weights[..., :, None] * (np.eye(weights.shape[-1]) - weights[..., None, :])
+    d_scores = np.einsum("...qj,...qjk->...qk", d_weights, jacobian) / math.sqrt(query.shape[-1])
+    d_query = np.einsum("...qk,...kd->...qd", d_scores, key)
+    d_key = np.einsum("...qk,...qd->...kd", d_scores, query)
+    return d_query, d_key, np.einsum("...qk,...qv->...kv", weights, d_out)
+
+
+def _mean_from_the_output(d_out, query, key, value):
+    weights = plain_softmax(query @ key.mT / math.sqrt(query.shape[-1]))
+    row_mean = (d_out * (weights @ value)).sum(axis=-1, keepdims=True)
+    d_scores = weights * (d_out @ value.mT - row_mean) / math.sqrt(query.shape[-1])
+    return d_scores @ key, d_scores.mT @ query, weights.mT @ d_out
+
+
+_BACKWARD = Exercise(
+    "sdpa_backward",
+    title="The backward pass of attention",
+    chapter="gradients",
+    level="hard",
+    minutes=25,
+    blanks=5,
+    oracle=backward_oracle,
+    solution=sdpa_backward,
+    family=_backward_family,
+    probes=(
+        Probe("all sizes differ", random_inputs(2, q=3, k=5, d=7, v=4)),
+        Probe(
+            "q = k", random_inputs(2, q=4, k=4, d=7, v=3), "equal", "gradients in the wrong place have the right shape here",
+        ),
+        Probe("no batch, q = k = d = v", random_inputs(q=4, k=4, d=4, v=4), "equal"),
+        Probe("no batch", random_inputs(q=3, k=5, d=7, v=2), why="no leading axis at all"),
+        Probe("two leading axes", random_inputs(2, 3, q=4, k=2, d=6, v=5), why="batch and head, more queries than keys"),
+        Probe("large scores", _large_scores, "edge"),
+    ),
+    mistakes=(
+        Mistake(
+            "ds_no_rowsum", "dS = P dP",
+            "d_value is right, the others are not: dS misses the row's weighted mean, which is taken from dP first.", 2,
+        ),
+        Mistake(
+            "ds_is_dp", "dS = dP",
+            "The gradient passed the softmax unchanged, as if weights were scores; its Jacobian has to be applied.", 2,
+        ),
+        Mistake(
+            "sigmoid", "dS = P (1 - P) dP",
+            "You used the sigmoid rule, the diagonal of the Jacobian: a score moves the other weights of its row too.",
+            2,
+        ),
+        Mistake(
+            "D_plain", "D = rowsum(dP)",
+            "The number taken from each row is the sum of dP; it has to be the sum weighted by the weights.", 2,
+        ),
+        Mistake(
+            "mean_plain", "D = mean(dP)",
+            "The plain mean of dP was taken from each row; the mean has to be weighted by the weights.", 2,
+        ),
+        Mistake(
+            "no_outer", "dS = dP - D",
+            "dS is how far dP lies from the row's mean, times the weight; that last factor is missing.", 2,
+        ),
+        Mistake(
+            "mean_product", "D = mean(P dP)",
+            "The products P dP were averaged along the row; the weights already do the averaging, so they are summed.",
+            2,
+        ),
+        Mistake(
+            "D_axis", "D = colsum(P dP)",
+            "The weighted mean was taken over the queries; each row needs its own, over its keys: the last axis.", 2,
+        ),
+        Mistake(
+            "no_keepdims", "rowsum(P dP) without keepdims",
+            "The row means lost their axis and met the columns: each row got the means of other rows. Keep that axis.",
+            2,
+        ),
+        Mistake(
+            "forward_unscaled", "weights = softmax(Q K^T)",
+            "All three are wrong because the weights are: the scores have to be scaled before the softmax.", 1,
+        ),
+        Mistake(
+            "no_scale", "dQ = dS K, dK = dS^T Q",
+            "d_query and d_key are sqrt(d) times too large: the scale of the forward pass multiplies "
+            "gradients as well.",
+            3,
+        ),
+        Mistake(
+            "no_scale_dk", "the scale is missing in dK only",
+            "d_query is right, d_key is sqrt(d) times too large: the scale stands in front of both.", 3,
+        ),
+        Mistake(
+            "scale_twice", "the scale is applied twice",
+            "d_query and d_key are sqrt(d) times too small: was the scale applied once in dS and once more at the end?",
+            3,
+        ),
+        Mistake(
+            "dv_no_T", "dV = P dO",
+            "The weights must be transposed for d_value: a value collects from all queries that looked at it.", 1,
+        ),
+        Mistake(
+            "dk_no_T", "dK = dS Q",
+            "d_key needs dS transposed: its rows belong to keys, and keys are the columns of dS.", 3,
+        ),
+        Mistake(
+            "swap", "(dK, dQ, dV)",
+            "All three are right, but d_query and d_key are returned in each other's place.",
+        ),
+        Mistake(
+            "batch_sum", "gradients summed over the batch",
+            "You summed over the batch. Each batch element has its own query, key and value; "
+            "only shared weights add up.",
+            1,
+        ),
+        Mistake(
+            "no_max", "softmax without the maximum",
+            "Right on ordinary scores, NaN on large ones: the softmax has to measure each row against its maximum.",
+        ),
+    ),
+    hints=(
+        "Go backwards through three lines: out is weights times value, weights is the softmax of scores, scores is "
+        "scale "
+        "times query times transposed key. Each gradient has the shape of its array, batch included.",
+        "The softmax, row by row: dS is P times (dP minus a mean). The mean is that of dP along the keys, weighted "
+        "by P, "
+        "one number per query, kept as a column.",
+        "dV is P transposed times dO, and dP is dO times V transposed. dQ is dS times K, dK is dS transposed times "
+        "Q, and "
+        "the scale multiplies both.",
+    ),
+    why="Each block undoes the forward line that it quotes: a product sends its gradient to both factors, the softmax "
+    "sends it through its Jacobian. The softmax is written out here; the one from the first cell does as well.",
+    insight="Four products and a weighted mean per row. The forward pass has two products: backward costs about "
+    "twice as much.",
+    accepts={"the whole Jacobian": _through_jacobian, "row mean from the output": _mean_from_the_output},
+    outputs=("d_query", "d_key", "d_value"),
+)  # fmt: skip
+
+
+# spot_gradient: the chapter shows the errors of `suspect` on several inputs
+
+suspect = _backward_family(frozenset({"scale_twice"}))
+
+EXERCISES = (_BACKWARD,)

@@ -1,0 +1,213 @@
+"""The exercise on a softmax with a mask, and a wrong one for `masks_spot`."""
+
+import math
+
+import numpy as np
+
+from attnlib.exercises.engine.model import Exercise, Mistake, Probe
+from attnlib.exercises.softmax.stable import careful_softmax
+
+
+def masked_softmax(scores, keep):
+    alive = keep.any(axis=-1, keepdims=True)  # may this query look at anything?
+    visible = np.where(keep | ~alive, scores, -np.inf)
+    exponentials = np.exp(visible - visible.max(axis=-1, keepdims=True))
+    weights = exponentials / exponentials.sum(axis=-1, keepdims=True)
+    return np.where(alive, weights, 0)
+
+
+def _masked_oracle(scores, keep):
+    weights = np.zeros(scores.shape)
+    for row in np.ndindex(scores.shape[:-1]):
+        allowed = [j for j, may in enumerate(keep[row]) if may]
+        largest = max((scores[row][j] for j in allowed), default=0.0)
+        powers = [math.exp(scores[row][j] - largest) for j in allowed]
+        for j, power in zip(allowed, powers, strict=True):
+            weights[(*row, j)] = power / math.fsum(powers)
+    return weights
+
+
+_FILLS = {"times_zero": 0.0, "minus_ten": -10.0, "minus_1e9_fill": -1e9}
+
+
+def _masked_family(bugs):
+    def variant(scores, keep):
+        keep = ~keep if "inverted" in bugs else keep
+        keep = keep[:1] if "first_of_batch" in bugs and keep.ndim > 2 else keep
+        given = scores.copy()
+        if "inplace" in bugs:
+            np.copyto(scores, -np.inf, where=~keep)
+        if "after_no_renorm" in bugs or "after_renorm" in bugs:
+            weights = careful_softmax(given, bugs) * keep
+            total = weights.sum(axis=-1, keepdims=True)
+            if "nan_rows" not in bugs:
+                total = np.where(total == 0, 1, total)
+            return weights if "after_no_renorm" in bugs else weights / total
+        if "inf_times" in bugs:
+            return careful_softmax(given + ~keep * -np.inf, bugs)
+        if "add_bool" in bugs:
+            return careful_softmax(given + keep, bugs)
+        if "minus_1e9_add" in bugs:
+            return careful_softmax(given + np.where(keep, 0, -1e9), bugs)
+        fill = next((number for bug, number in _FILLS.items() if bug in bugs), -np.inf)
+        return careful_softmax(np.where(keep, given, fill), bugs)
+
+    return variant
+
+
+def _padding(rng):
+    keep = np.arange(5) < np.array([[[3]], [[4]]])
+    return rng.standard_normal((2, 3, 5)), np.broadcast_to(keep, (2, 3, 5)).copy()
+
+
+def _shifted(by):
+    def make(rng):
+        keep = np.arange(6) <= np.arange(4)[:, np.newaxis] + 1
+        return by + rng.standard_normal((4, 6)), keep
+
+    return make
+
+
+def _empty_rows(rng):
+    keep = np.tril(np.ones((4, 4), dtype=bool)) & (np.arange(4) >= 2)
+    return rng.standard_normal((4, 4)), keep
+
+
+def _huge_hidden(rng):
+    scores, keep = _shifted(0.0)(rng)
+    scores[0, 3] = scores[2, 5] = 900.0
+    return scores, keep
+
+
+_MASKED = Exercise(
+    "masked_softmax",
+    title="A softmax with a mask",
+    chapter="masks",
+    level="medium",
+    minutes=15,
+    blanks=3,
+    oracle=_masked_oracle,
+    solution=masked_softmax,
+    family=_masked_family,
+    probes=(
+        Probe("padding", _padding),
+        Probe(
+            "causal",
+            lambda rng: (rng.standard_normal((4, 4)), np.tril(np.ones((4, 4), dtype=bool))),
+            "equal",
+            "square, so that mixed-up axes run",
+        ),
+        Probe(
+            "all allowed",
+            lambda rng: (rng.standard_normal((3, 5)), np.ones((3, 5), dtype=bool)),
+            why="then it is a softmax",
+        ),
+        Probe("scores near -30", _shifted(-30.0), why="below every modest fill"),
+        Probe("scores near 1000", _shifted(1000.0), "edge", "their exponentials overflow"),
+        Probe("scores near -2e9", _shifted(-2e9), "edge", "below every fill: only minus infinity is lower"),
+        Probe("a row that sees nothing", _empty_rows, "edge"),
+        Probe("a hidden key has a huge score", _huge_hidden, "edge"),
+        Probe(
+            "rows far apart",
+            lambda rng: (_shifted(0.0)(rng)[0] - [[0], [2000], [0], [1000]], _shifted(0.0)(rng)[1]),
+            "edge",
+        ),
+    ),
+    mistakes=(
+        Mistake("inverted", "keep and hide swapped", "You hid exactly the allowed keys: True means keep.", 1),
+        Mistake(
+            "after_no_renorm", "softmax(s) * keep",
+            "You masked after the softmax, so rows no longer sum to 1; hidden keys have to go before it.", 2,
+        ),
+        Mistake(
+            "after_renorm", "softmax(s) * keep / sum",
+            "Right until a hidden key has a huge score, which wipes out the visible ones: hide it before the maximum is taken.",
+            2,
+        ),
+        Mistake(
+            "times_zero", "softmax(s * keep)",
+            "A score of 0 does not hide a key: the exponential of 0 is 1, and the key still gets a weight.", 2,
+        ),
+        Mistake(
+            "add_bool", "softmax(s + keep)",
+            "You added True and False, 1 and 0, to the scores: hidden keys are only e times less likely.", 2,
+        ),
+        Mistake(
+            "minus_ten", "hidden scores = -10",
+            "A finite number such as -10 hides a key only while the real scores are higher.", 2,
+        ),
+        Mistake(
+            "inf_times", "s + (1 - keep) * -inf",
+            "0 times infinity is NaN, so the allowed entries became NaN: choose between two numbers, do not multiply.", 2,
+        ),
+        Mistake(
+            "first_of_batch", "keep[0] for all",
+            "Right for the first batch element; the others were masked with the mask of the first.", 1,
+        ),
+        Mistake(
+            "inplace", "scores[~keep] = -inf",
+            "The weights are right, but you wrote into the caller's scores; work on an array of your own.", 1,
+        ),
+        Mistake(
+            "nan_rows", "no care for empty rows",
+            "A query with no allowed key got NaN, -inf minus -inf; it should get zeros.", 3,
+        ),
+        Mistake(
+            "minus_1e9_add", "s + -1e9",
+            "Right for ordinary rows, but a query with no allowed key looks at everything, as if there were no mask.", 3,
+        ),
+        Mistake(
+            "minus_1e9_fill", "hidden scores = -1e9",
+            "Right for ordinary rows, but a query with no allowed key shares itself evenly among the forbidden ones.", 3,
+        ),
+        Mistake(
+            "no_max", "exp without the maximum",
+            "Right on ordinary scores, NaN near 1000: shift each row by its largest visible score.", 2,
+        ),
+        Mistake(
+            "max_global", "one maximum for the whole array",
+            "One maximum for all rows: a row that lies far below it underflows to zeros. Each row needs its own.", 2,
+        ),
+    ),
+    hints=(
+        "Choose score by score, with `np.where`: the score itself if the key is allowed, otherwise a number whose "
+        "exponential is exactly 0.",
+        "Only minus infinity is below every score. Put it in before the maximum is taken and before the sum; then the "
+        "softmax of chapter 1 does the rest, row by row.",
+        "In a row without an allowed key the maximum is minus infinity as well. Find those rows with `keep.any` along "
+        "the last axis, give them harmless scores, and put zeros in at the end.",
+    ),
+    why="Rows with nothing to look at keep their scores, so that no infinity meets another, and are set to zero at the "
+    "end. The library replaces their maximum by 0 instead; the weights are the same.",
+    insight="Hidden keys get exactly 0, whatever their scores: as if they had been deleted.",
+    accepts={
+        "maximum replaced": lambda scores, keep: careful_softmax(np.where(keep, scores, -np.inf)),
+        "exponential, then zero": lambda scores, keep: _exponential_then_zero(scores, keep),
+        "row by row": lambda scores, keep: np.stack(
+            [_one_row(s, m) for s, m in zip(scores.reshape(-1, scores.shape[-1]), keep.reshape(-1, keep.shape[-1]))]
+        ).reshape(scores.shape),
+    },
+)  # fmt: skip
+
+
+def _exponential_then_zero(scores, keep):
+    largest = scores.max(axis=-1, keepdims=True, where=keep, initial=-1e300)
+    powers = np.zeros_like(scores)
+    np.exp(scores - largest, out=powers, where=keep)
+    total = powers.sum(axis=-1, keepdims=True)
+    return np.divide(powers, total, out=np.zeros_like(powers), where=total > 0)
+
+
+def _one_row(scores, keep):
+    weights = np.zeros(len(scores))
+    if keep.any():
+        powers = np.exp(scores[keep] - scores[keep].max())
+        weights[keep] = powers / powers.sum()
+    return weights
+
+
+# spot_mask: the reader sees the weights of `suspect`, 3 queries and 5 keys
+
+suspect = _masked_family(frozenset({"after_no_renorm"}))
+
+EXERCISES = (_MASKED,)

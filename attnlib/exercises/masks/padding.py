@@ -1,0 +1,232 @@
+"""Exercises on padding together with causality: the attention, and how many pairs are left."""
+
+import math
+
+import numpy as np
+
+from attnlib.exercises.engine.model import Exercise, Mistake, Probe, value_exercise
+from attnlib.exercises.softmax.stable import careful_softmax
+
+# padded_causal_attention
+
+
+def padded_causal_attention(query, key, value, real):
+    n = query.shape[-2]
+    keep = np.tril(np.ones((n, n), dtype=bool)) & real[:, np.newaxis, :]
+    alive = keep.any(axis=-1, keepdims=True)
+    scores = query @ key.mT / np.sqrt(query.shape[-1])
+    visible = np.where(keep | ~alive, scores, -np.inf)
+    exponentials = np.exp(visible - visible.max(axis=-1, keepdims=True))
+    weights = exponentials / exponentials.sum(axis=-1, keepdims=True)
+    return np.where(alive, weights, 0) @ value
+
+
+def _padded_oracle(query, key, value, real):
+    out = np.zeros((*query.shape[:-1], value.shape[-1]))
+    for b, i in np.ndindex(query.shape[:-1]):
+        allowed = [j for j in range(i + 1) if real[b, j]]
+        scores = [math.fsum(x * y for x, y in zip(query[b, i], key[b, j], strict=True)) for j in allowed]
+        scores = [score / math.sqrt(query.shape[-1]) for score in scores]
+        powers = [math.exp(score - max(scores)) for score in scores]
+        for feature in range(value.shape[-1]):
+            mixed = math.fsum(power * value[b, j, feature] for power, j in zip(powers, allowed, strict=True))
+            out[b, i, feature] = mixed / math.fsum(powers) if allowed else 0.0
+    return out
+
+
+def _padded_family(bugs):
+    def variant(query, key, value, real):
+        n = query.shape[-2]
+        causal = np.tril(np.ones((n, n), dtype=bool), k=-1 if "strict" in bugs else 0)
+        causal = causal.T if "triu" in bugs else causal
+        real = ~real if "inverted" in bugs else real
+        visible_keys = real[:, np.newaxis, :]
+        if "query_axis" in bugs:
+            visible_keys = real[:, :, np.newaxis]
+        elif "no_query_axis" in bugs:
+            visible_keys = real
+        if "only_causal" in bugs or "mask_v" in bugs:
+            keep = causal
+        elif "only_pad" in bugs:
+            keep = visible_keys
+        else:
+            keep = causal | visible_keys if "or" in bugs else causal & visible_keys
+        if "both_axes" in bugs:
+            keep = keep & real[:, :, np.newaxis]
+        if "mask_v" in bugs:
+            value = np.where(real[:, :, np.newaxis], value, 0)
+        d = query.shape[-1]
+        divisor = 1.0 if "no_scale" in bugs else d if "scale_d" in bugs else np.sqrt(n if "scale_n" in bugs else d)
+        scores = query @ key.mT / divisor
+        return careful_softmax(np.where(keep, scores, -np.inf), bugs) @ value
+
+    return variant
+
+
+def _sequences(real, d=4, v=2, size=1.0):
+    def make(rng):
+        mask = np.array(real, dtype=bool)
+        query, key = size * rng.standard_normal((2, *mask.shape, d))
+        return query, key, rng.standard_normal((*mask.shape, v)), mask
+
+    return make
+
+
+_LEFT = [[1, 1, 1, 1, 1], [0, 0, 1, 1, 1], [0, 0, 0, 1, 1]]
+_RIGHT = [row[::-1] for row in _LEFT]
+
+_PADDED = Exercise(
+    "padded_causal_attention",
+    title="Padded sentences, attended causally",
+    chapter="masks",
+    level="hard",
+    minutes=20,
+    blanks=3,
+    oracle=_padded_oracle,
+    solution=padded_causal_attention,
+    family=_padded_family,
+    probes=(
+        Probe("padding on the left", _sequences(_LEFT)),
+        Probe("padding on the right", _sequences(_RIGHT), why="here the causal mask hides the padding by itself"),
+        Probe("b = n, with holes", _sequences([[1, 0, 1], [0, 1, 1], [1, 1, 1]]), "equal"),
+        Probe("no padding", _sequences([[1, 1, 1, 1]] * 2, d=3, v=5), why="then it is causal attention"),
+        Probe("large scores", _sequences(_LEFT, size=40.0), "edge", "nothing may overflow"),
+    ),
+    mistakes=(
+        Mistake(
+            "query_axis", "real[:, :, None]",
+            "`real` stands on the axis of the queries; it is keys that have to be hidden.", 1,
+        ),
+        Mistake(
+            "no_query_axis", "real as (queries, keys)",
+            "`real`, (b, n), was broadcast as (queries, keys): its first axis is the batch, so an axis is missing between.",
+            1,
+        ),
+        Mistake("or", "causal | real", "The two masks were joined with OR; a key has to pass both.", 2),
+        Mistake(
+            "only_causal", "padding ignored",
+            "Padding is still looked at: only the causal mask is active. With padding on the right this does not show.", 2,
+        ),
+        Mistake("only_pad", "causality ignored", "Queries see the future: only the padding mask is active.", 2),
+        Mistake(
+            "mask_v", "values of padding = 0",
+            "Padding hands over zeros but still takes its share of the weights; it is the scores that need the mask.", 2,
+        ),
+        Mistake(
+            "nan_rows", "no care for empty rows",
+            "A query that sees nothing but padding became NaN; it should return zeros.", 3,
+        ),
+        Mistake(
+            "inverted", "True = padding",
+            "You hid the real tokens and kept the padding: True means a real token.", 1,
+        ),
+        Mistake(
+            "strict", "k < q",
+            "Your mask hides each token from itself; a token may look at itself.", 2,
+        ),
+        Mistake(
+            "triu", "k >= q",
+            "Queries see the future and not the past: the mask is turned round.", 2,
+        ),
+        Mistake(
+            "both_axes", "padding hidden on both axes",
+            "Padding queries were silenced too; one that sees a real token returns an output like any other.", 1,
+        ),
+        Mistake("no_scale", "softmax(QK^T)", "The masks are right; the scores are not divided by the root of d.", 2),
+        Mistake("scale_d", "softmax(QK^T / d)", "The masks are right; the scores are divided by d, not by its root.", 2),
+        Mistake(
+            "scale_n", "softmax(QK^T / sqrt(n))",
+            "The masks are right; the scores are scaled by the length n, where the number of features d belongs.", 2,
+        ),
+    ),
+    hints=(
+        "`real` has one entry per key of each sentence. Every query of the sentence gets the same row: give it an axis "
+        "of size 1 where the queries stand.",
+        "A key must have a position not after the query, and be a real token: both. Join the two masks, (n, n) and "
+        "(b, 1, n), before the softmax.",
+        "Scores, divided by the root of d; the joined mask; your `masked_softmax`, which also looks after queries that "
+        "see nothing; times the values.",
+    ),
+    why="The masks broadcast to (b, n, n) when they are joined. With `masked_softmax` from the exercise before, four "
+    "lines are enough.",
+    insight="Padding on the left empties rows, padding on the right does not: test a mask with both.",
+    accepts={
+        "additive": lambda query, key, value, real: (
+            careful_softmax(
+                query @ key.mT / np.sqrt(query.shape[-1])
+                + np.where(real, 0, -np.inf)[:, None, :]
+                + np.triu(np.full((real.shape[1],) * 2, -np.inf), k=1)
+            )
+            @ value
+        ),
+        "sentence by sentence": lambda query, key, value, real: np.stack(
+            [_one_sentence(*sentence) for sentence in zip(query, key, value, real)]
+        ),
+    },
+)  # fmt: skip
+
+
+def _one_sentence(query, key, value, real):
+    out = np.zeros((len(query), value.shape[-1]))
+    for i in range(len(query)):
+        seen = np.flatnonzero(real[: i + 1])
+        if seen.size:
+            out[i] = careful_softmax(key[seen] @ query[i] / np.sqrt(query.shape[-1])) @ value[seen]
+    return out
+
+
+# allowed_pairs: two sentences of 3 and 5 tokens
+
+
+def _allowed_pairs():
+    # A sentence of n real tokens has n (n + 1) / 2 allowed pairs, wherever it stands.
+    return 3 * 4 // 2 + 5 * 6 // 2
+
+
+def _count_pairs():
+    return sum(j <= i and j >= 5 - length for length in (3, 5) for i in range(5) for j in range(5))
+
+
+_PAIRS = value_exercise(
+    "allowed_pairs",
+    title="How many pairs are left?",
+    chapter="masks",
+    level="easy",
+    minutes=5,
+    answer=_allowed_pairs,
+    oracle=_count_pairs,
+    wrong={
+        Mistake(
+            "right_side", "padding on the right",
+            "That is the count for padding on the right, where padded queries still see real tokens before them.", 2,
+        ): lambda: 27,
+        Mistake(
+            "no_padding", "2 * 15", "That is causality alone; the padding keys of the short sentence are hidden too.", 2
+        ): lambda: 30,
+        Mistake(
+            "only_pad", "5 * 3 + 5 * 5", "That is the padding mask alone; nobody may look ahead either.", 1
+        ): lambda: 40,
+        Mistake(
+            "square", "3 * 3 + 5 * 5",
+            "Those are the pairs of real tokens in both directions; half of them look ahead.", 1,
+        ): lambda: 34,
+        Mistake("strict", "3 + 10", "You left out the diagonal: a token may look at itself.", 1): lambda: 13,
+        Mistake("all", "2 * 25", "That is every pair, with no mask at all.", 1): lambda: 50,
+        Mistake("hidden", "50 - answer", "That is how many pairs are hidden.", 3): lambda: 29,
+        Mistake("or", "either mask", "A pair has to pass both masks; you counted those that pass one or the other.", 2): (
+            lambda: 49
+        ),
+        Mistake("one", "3 tokens alone", "That is the short sentence; the long one is missing.", 3): lambda: 6,
+        Mistake("other", "5 tokens alone", "That is the long sentence; the short one is missing.", 3): lambda: 15,
+    },
+    hints=(
+        "Draw the two grids, 5 by 5. Cross out what lies above the diagonal, and then the columns of padding.",
+        "The short sentence stands in the last three places. How many keys do its five queries see, one by one?",
+        "0 + 0 + 1 + 2 + 3 for the short sentence; the full triangle of 5 for the long one.",
+    ),
+    why="The last three queries of the short sentence see 1, 2 and 3 keys, the first two none. The long one is a "
+    "full triangle.",
+    insight="Two rows are empty. With padding on the right no row is, and there are six pairs more.",
+)  # fmt: skip
+
+EXERCISES = (_PAIRS, _PADDED)

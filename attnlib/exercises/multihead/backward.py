@@ -1,0 +1,229 @@
+"""The exercise on the backward pass of all heads."""
+
+import math
+
+import numpy as np
+
+from attnlib.exercises.multihead.heads import columns, layer, merge_heads, one_head, split_heads
+from attnlib.exercises.engine.model import Exercise, Mistake, Probe
+from attnlib.exercises.softmax.stable import plain_softmax
+
+
+def mha_backward(d_out, x, query_weight, key_weight, value_weight, out_weight, heads):
+    b, n, _ = x.shape
+
+    def split(y):
+        return y.reshape(b, n, heads, y.shape[-1] // heads).transpose(0, 2, 1, 3)
+
+    def merge(y):
+        return y.transpose(0, 2, 1, 3).reshape(b, n, heads * y.shape[-1])
+
+    query, key, value = split(x @ query_weight), split(x @ key_weight), split(x @ value_weight)
+    scale = 1 / np.sqrt(query.shape[-1])
+    scores = scale * (query @ key.mT)
+    exponentials = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    weights = exponentials / exponentials.sum(axis=-1, keepdims=True)
+    merged = merge(weights @ value)
+    # forward: out = merged @ out_weight
+    d_out_weight = (merged.mT @ d_out).sum(axis=0)
+    # forward: merged = merge(weights @ value)
+    d_attended = split(d_out @ out_weight.T)
+    d_value = merge(weights.mT @ d_attended)
+    d_weights = d_attended @ value.mT
+    # forward: weights = softmax(scores)
+    d_scores = weights * (d_weights - (weights * d_weights).sum(axis=-1, keepdims=True))
+    # forward: scores = scale * (query @ key.mT)
+    d_query, d_key = merge(scale * (d_scores @ key)), merge(scale * (d_scores.mT @ query))
+    # forward: query, key, value = x @ weight, split
+    d_query_weight, d_key_weight, d_value_weight = ((x.mT @ d).sum(axis=0) for d in (d_query, d_key, d_value))
+    d_x = d_query @ query_weight.T + d_key @ key_weight.T + d_value @ value_weight.T
+    return d_x, d_query_weight, d_key_weight, d_value_weight, d_out_weight
+
+
+def _mha_backward_oracle(d_out, x, query_weight, key_weight, value_weight, out_weight, heads):
+    """Head by head and batch element by batch element, with the whole Jacobian of each softmax row."""
+    weights = (query_weight, key_weight, value_weight, out_weight)
+    d_x, d_weights = np.zeros(x.shape), [np.zeros(weight.shape) for weight in weights]
+    for b in range(len(x)):
+        for head in range(heads):
+            wq, wk, wv = (columns(weight, head, heads) for weight in weights[:3])
+            rows = slice(head * wv.shape[1], (head + 1) * wv.shape[1])
+            query, key, value = x[b] @ wq, x[b] @ wk, x[b] @ wv
+            out, p = one_head(query, key, value)
+            d_head = d_out[b] @ out_weight[rows].T
+            ds = np.array([g @ value.T @ (np.diag(row) - np.outer(row, row)) for g, row in zip(d_head, p, strict=True)])
+            ds /= math.sqrt(query.shape[1])
+            d_weights[3][rows] += out.T @ d_out[b]
+            for place, (weight, d_y) in enumerate(((wq, ds @ key), (wk, ds.T @ query), (wv, p.T @ d_head))):
+                columns(d_weights[place], head, heads)[...] += x[b].T @ d_y
+                d_x[b] += d_y @ weight.T
+    return d_x, *d_weights
+
+
+def _mha_backward_family(bugs):
+    def weight_gradient(x, d_y):
+        each = x.mT @ d_y  # one for each batch element
+        if "dW_T" in bugs:
+            each = each.mT
+        if "dW_keep_batch" in bugs:
+            return each
+        if "dW_mean" in bugs:
+            return each.mean(axis=0)
+        return each[-1] if "dW_last" in bugs else each.sum(axis=0)
+
+    def split_gradient(y, heads):
+        b, n, width = y.shape
+        return y.reshape(b, heads, n, width // heads) if "split_no_transpose" in bugs else split_heads(y, heads)
+
+    def merge_gradient(y):
+        b, heads, n, v = y.shape
+        return y.reshape(b, n, heads * v) if "merge_no_transpose" in bugs else merge_heads(y)
+
+    def variant(d_out, x, query_weight, key_weight, value_weight, out_weight, heads):
+        matrices = (query_weight, key_weight, value_weight)
+        query, key, value = (split_heads(x @ weight, heads) for weight in matrices)
+        scale = 1 / math.sqrt(query.shape[-1])
+        weights = plain_softmax(scale * (query @ key.mT), shift="no_max" not in bugs)
+        merged = merge_heads(weights @ value)
+        d_out_weight = weight_gradient(x if "dWo_uses_x" in bugs else merged, d_out)
+        d_attended = split_gradient(d_out @ (out_weight if "no_WoT" in bugs else out_weight.T), heads)
+        d_weights = d_attended @ value.mT
+        row_mean = 0.0 if "ds_no_rowsum" in bugs else (weights * d_weights).sum(axis=-1, keepdims=True)
+        row_mean = d_weights.mean(axis=-1, keepdims=True) if "mean_plain" in bugs else row_mean
+        d_scores = (1.0 if "no_scale" in bugs else scale) * weights * (d_weights - row_mean)
+        gradients = (d_scores @ key, d_scores.mT @ query, weights.mT @ d_attended)
+        gradients = [merge_gradient(gradient) for gradient in gradients]
+        parts = [d_y @ weight.T for d_y, weight in zip(gradients, matrices, strict=True)]
+        kept = [part for name, part in zip("qkv", parts, strict=True) if f"dx_no_{name}" not in bugs]
+        d_x = parts[0] if "dx_q_only" in bugs else parts[2] if "dx_overwritten" in bugs else sum(kept, np.zeros(x.shape))
+        if "swap" in bugs:
+            gradients[:2] = gradients[1::-1]
+        return d_x, *(weight_gradient(x, d_y) for d_y in gradients), d_out_weight
+
+    return variant
+
+
+def _flattened_rows(d_out, x, query_weight, key_weight, value_weight, out_weight, heads):
+    """One row for each position of each batch element, and a loop over the heads."""
+    flat, d_flat = x.reshape(-1, x.shape[-1]), d_out.reshape(-1, d_out.shape[-1])
+    inputs, outputs, merged = [], [], []
+    for head in range(heads):
+        query, key, value = (x @ columns(weight, head, heads) for weight in (query_weight, key_weight, value_weight))
+        weights = plain_softmax(query @ key.mT / math.sqrt(query.shape[-1]))
+        merged.append(weights @ value)
+        d_attended = d_out @ columns(out_weight.T, head, heads)
+        # the mean of d_weights in each row, from the output of the head
+        row_mean = (d_attended * merged[-1]).sum(axis=-1, keepdims=True)
+        d_scores = weights * (d_attended @ value.mT - row_mean) / math.sqrt(query.shape[-1])
+        inputs.append((d_scores @ key, d_scores.mT @ query, weights.mT @ d_attended))
+    for part in zip(*inputs, strict=True):
+        outputs.append(np.concatenate(part, axis=-1))
+    weights = (query_weight, key_weight, value_weight)
+    d_x = sum(d_y @ weight.T for d_y, weight in zip(outputs, weights, strict=True))
+    d_weights = [flat.T @ d_y.reshape(len(flat), -1) for d_y in outputs]
+    return d_x, *d_weights, np.concatenate(merged, axis=-1).reshape(len(flat), -1).T @ d_flat
+
+
+_MHA_BACKWARD = Exercise(
+    "mha_backward",
+    title="The backward pass of all heads",
+    chapter="multihead",
+    level="hard",
+    minutes=30,
+    blanks=5,
+    oracle=_mha_backward_oracle,
+    solution=mha_backward,
+    family=_mha_backward_family,
+    probes=(
+        Probe("all sizes differ", layer(b=2, n=5, m=14, heads=3, d=4, v=2, upstream=True)),
+        Probe("m = h·d", layer(b=2, n=5, m=12, heads=3, d=4, upstream=True), "equal", "all weights are square here"),
+        Probe("n = d = v", layer(b=3, n=4, m=8, heads=2, d=4, upstream=True), "equal", "another batch and square heads"),
+        Probe("large scores", layer(b=2, n=5, m=12, heads=3, d=4, large=True, upstream=True), "edge"),
+    ),
+    mistakes=(
+        Mistake(
+            "dW_keep_batch", "dW without summing over b",
+            "Your weight gradients have the batch axis: a weight is shared by all batch elements, so their shares add up.", 1,
+        ),
+        Mistake(
+            "dW_mean", "mean over the batch",
+            "The weight gradients are b times too small: those of a shared weight add up; averaging belongs into the loss.", 1,
+        ),
+        Mistake(
+            "dW_last", "only the last batch element",
+            "The weight gradients hold the share of the last batch element only: add up all of them.", 1,
+        ),
+        Mistake(
+            "dW_T", "dy^T x", "Your weight gradients are transposed: a gradient has the shape of its weight.", 1
+        ),
+        Mistake(
+            "dx_q_only", "d_x from the queries only",
+            "x feeds queries, keys and values, so d_x has three parts; yours is the part of the queries.", 3,
+        ),
+        Mistake(
+            "dx_overwritten", "d_x from the values only",
+            "d_x holds the part of the values only: the three parts were assigned one over another; add them.", 3,
+        ),
+        Mistake(
+            "dx_no_q", "d_x from keys and values",
+            "d_x misses the part that came through the queries: x feeds queries, keys and values.", 3,
+        ),
+        Mistake(
+            "dx_no_k", "d_x from queries and values",
+            "d_x misses the part that came through the keys: x feeds queries, keys and values.", 3,
+        ),
+        Mistake(
+            "dx_no_v", "d_x from queries and keys",
+            "d_x misses the part that came through the values: x feeds queries, keys and values.", 3,
+        ),
+        Mistake(
+            "no_WoT", "d_out @ out_weight",
+            "On its way back, the gradient has to meet the out weight transposed.", 2,
+        ),
+        Mistake(
+            "dWo_uses_x", "x^T d_out",
+            "d_out_weight pairs d_out with the wrong input: what enters the out weight is the merged heads, not x.", 2,
+        ),
+        Mistake(
+            "split_no_transpose", "d_merged.reshape(b, h, n, v)",
+            "The gradient of the merged heads was split by a reshape alone; it needs the same two steps as the forward.", 2,
+        ),
+        Mistake(
+            "merge_no_transpose", "d_query.reshape(b, n, h·d)",
+            "d_out_weight is right, what lies behind it is not: the heads' gradients were merged by a reshape alone.", 3,
+        ),
+        Mistake(
+            "ds_no_rowsum", "dS = P dP",
+            "d_value_weight is right, but the scores' gradient misses the weighted mean of each row.", 2,
+        ),
+        Mistake(
+            "mean_plain", "D = mean(dP)",
+            "The plain mean of dP was taken from each row; the mean has to be weighted by the weights.", 2,
+        ),
+        Mistake(
+            "no_scale", "scale missing in d_query and d_key",
+            "The gradients of query and key are sqrt(d) times too large: the scale multiplies gradients as well.", 2,
+        ),
+        Mistake("swap", "dW^K returned as dW^Q", "All are right, but the query and key weight have each other's gradient."),
+        Mistake(
+            "no_max", "softmax without the maximum",
+            "Right on ordinary scores, NaN on large ones: the softmax has to measure each row against its maximum.",
+        ),
+    ),
+    hints=(
+        "Each weight is used at every position of every batch element. Its gradient is the input, transposed, times the "
+        "gradient of the result, summed over the batch; its shape is that of the weight.",
+        "Backwards: through the out weight, then `split` (it undoes `merge`), then each head on its own, as in chapter 3: "
+        "dV, dP, dS with its row mean, dQ and dK with the scale.",
+        "Then `merge` the gradients of query, key and value. Each gives the gradient of its weight, and each gives a part "
+        "of d_x: that gradient times its weight transposed. The three parts add up.",
+    ),
+    why="Split and merge only move numbers, so each is the backward of the other. Everything between them is the backward "
+    "of one head, with two leading axes; everything around them is the backward of a linear layer.",
+    insight="Nothing new was needed: a linear layer's backward four times, attention's once, and a sum where x was used.",
+    accepts={"loop over heads, flattened rows": _flattened_rows},
+    outputs=("d_x", "d_query_weight", "d_key_weight", "d_value_weight", "d_out_weight"),
+    atol=1e-10,  # with large scores, right ways to sum differ by about 1e-11
+)  # fmt: skip
+
+EXERCISES = (_MHA_BACKWARD,)

@@ -1,0 +1,1 @@
+"""Exercises on what the book needs: `products` of arrays, `sums`, the `chain_rule`."""

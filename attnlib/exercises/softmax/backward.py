@@ -1,0 +1,185 @@
+"""The exercise on the gradient of softmax: a weighted mean a row in place of the Jacobian."""
+
+import math
+
+import numpy as np
+
+from attnlib.exercises.engine.model import Exercise, Mistake, Probe
+
+
+def softmax_backward(d_weights, weights):
+    weighted_mean = (d_weights * weights).sum(axis=-1, keepdims=True)
+    return weights * (d_weights - weighted_mean)
+
+
+def _softmax_backward_oracle(d_weights, weights):
+    d_x = np.empty(weights.shape)
+    size = weights.shape[-1]
+    for row in np.ndindex(weights.shape[:-1]):
+        dp, p = [float(v) for v in d_weights[row]], [float(v) for v in weights[row]]
+        for j in range(size):
+            jacobian = [p[i] * ((i == j) - p[j]) for i in range(size)]
+            d_x[(*row, j)] = math.fsum(dp[i] * jacobian[i] for i in range(size))
+    return d_x
+
+
+def _softmax_backward_family(bugs):
+    def softmax_backward(d_weights, weights):
+        if "swapped" in bugs:
+            d_weights, weights = weights, d_weights
+        product = d_weights * weights
+        total = product.sum(axis=-1, keepdims=True)
+        if "no_rowsum" in bugs:
+            total = 0.0
+        elif "rowsum_dy" in bugs:
+            total = d_weights.sum(axis=-1, keepdims=True)
+        elif "mean_dy" in bugs:
+            total = d_weights.mean(axis=-1, keepdims=True)
+        elif "mean" in bugs:
+            total = product.mean(axis=-1, keepdims=True)
+        elif "axis_rows" in bugs:
+            total = product.sum(axis=-2, keepdims=True)
+        elif "axis_all" in bugs:
+            total = product.sum()
+        elif "sum_no_keepdims" in bugs:
+            total = product.sum(axis=-1)
+        bracket = d_weights + total if "plus" in bugs else d_weights - total
+        out = bracket if "no_outer_y" in bugs else weights * bracket
+        if "no_bracket" in bugs:
+            out = product - total
+        if "sigmoid" in bugs:
+            out = weights * (1 - weights) * d_weights
+        elif "ce_shortcut" in bugs:
+            out = weights - d_weights
+        return -out if "sign" in bugs else out
+
+    return softmax_backward
+
+
+def _softmax_backward_jacobian(d_weights, weights):
+    identity = np.eye(weights.shape[-1])
+    jacobian = weights[..., :, None] * (identity - weights[..., None, :])
+    return (d_weights[..., None, :] @ jacobian)[..., 0, :]
+
+
+def _softmax_backward_einsum(d_weights, weights):
+    return weights * d_weights - weights * np.einsum("...i,...i->...", weights, d_weights)[..., None]
+
+
+def _weights(rng, *shape):
+    exponentials = np.exp(rng.normal(size=shape))
+    return exponentials / exponentials.sum(axis=-1, keepdims=True)
+
+
+def _one_hot_upstream(rng):
+    d_weights = np.zeros((3, 4))
+    d_weights[[0, 1, 2], [1, 3, 0]] = 1.0
+    return d_weights, _weights(rng, 3, 4)
+
+
+SOFTMAX_BACKWARD = Exercise(
+    id="softmax_backward",
+    title="The gradient without the matrix",
+    chapter="softmax",
+    level="medium",
+    minutes=15,
+    blanks=2,
+    oracle=_softmax_backward_oracle,
+    solution=softmax_backward,
+    family=_softmax_backward_family,
+    probes=(
+        Probe("all sizes differ", lambda rng: (rng.normal(size=(2, 3, 5)), _weights(rng, 2, 3, 5))),
+        Probe("square", lambda rng: (rng.normal(size=(4, 4)), _weights(rng, 4, 4)), "equal"),
+        Probe(
+            "constant upstream gradient", lambda rng: (np.full((3, 4), 2.5), _weights(rng, 3, 4)), "edge",
+            why="Adding a constant to all weights' gradients must change nothing: the answer is 0.",
+        ),
+        Probe(
+            "uniform weights", lambda rng: (rng.normal(size=(3, 5)), np.full((3, 5), 0.2)), "edge",
+            why="The answer is the deviation from the plain mean, so every slip can be followed by hand.",
+        ),
+        Probe("one-hot upstream gradient", _one_hot_upstream, "edge", why="The answer is one row of the Jacobian."),
+    ),
+    mistakes=(
+        Mistake(
+            "no_rowsum", "weights * d_weights",
+            "Your gradient misses the row-sum term: raising one score lowers all other weights of its row, the "
+            "`- weights * sum(d_weights * weights)` part.", 2,
+        ),
+        Mistake(
+            "sigmoid", "weights * (1 - weights) * d_weights",
+            "This is only the diagonal of the Jacobian (the sigmoid rule); the off-diagonal entries -p_i*p_j are "
+            "missing.", 1,
+        ),
+        Mistake(
+            "rowsum_dy", "weights * (d_weights - d_weights.sum(-1))",
+            "The term you subtract must be the sum of d_weights over the row weighted by weights, not the plain "
+            "sum.", 2,
+        ),
+        Mistake(
+            "mean", "weights * (d_weights - mean(d_weights * weights))",
+            "You subtract the mean of d_weights * weights; it must be their sum: the weights already do the "
+            "averaging.", 2,
+        ),
+        Mistake(
+            "mean_dy", "weights * (d_weights - mean(d_weights))",
+            "You subtract the plain mean of d_weights; every entry has to count by its weight: it is the weighted "
+            "mean.", 2,
+        ),
+        Mistake(
+            "no_bracket", "weights * d_weights - sum(d_weights * weights)",
+            "The weighted mean is subtracted after the product; the weights have to multiply the whole difference.", 3,
+        ),
+        Mistake(
+            "axis_rows", "sum(d_weights * weights, axis=-2)",
+            "The sum in the Jacobian runs along the softmax axis (last), not along the rows.", 3,
+        ),
+        Mistake(
+            "axis_all", "sum(d_weights * weights) over everything",
+            "One number was subtracted from every row: `sum()` is missing its axis, and batch elements got mixed.", 3,
+        ),
+        Mistake(
+            "sum_no_keepdims", "sum(d_weights * weights, axis=-1) without keepdims",
+            "Without `keepdims=True` the row sums are broadcast along columns, so each row gets the sums of other "
+            "rows.", 3,
+        ),
+        Mistake(
+            "no_outer_y", "d_weights - sum(d_weights * weights)",
+            "The bracket is right but it still has to be multiplied by weights.", 3,
+        ),
+        Mistake(
+            "plus", "weights * (d_weights + sum(d_weights * weights))",
+            "The row sum is added, but raising one score takes weight away from the others: it has to be "
+            "subtracted.", 2,
+        ),
+        Mistake("sign", "-weights * (d_weights - sum(d_weights * weights))",
+            "Your gradient is exactly minus the right one.", 3,
+        ),
+        Mistake(
+            "swapped", "d_weights * (weights - sum(d_weights * weights))",
+            "weights and d_weights have changed places: the upstream gradient comes first, and it appears in the "
+            "bracket.",
+            3,
+        ),
+        Mistake(
+            "ce_shortcut", "weights - d_weights",
+            "`weights - target` is the gradient of softmax together with cross-entropy; here d_weights is a gradient, "
+            "not a target.", 1,
+        ),
+    ),
+    hints=(
+        "The Jacobian of one row is p_i * (delta_ij - p_j). You need the vector d_weights times this matrix, not the "
+        "matrix.",
+        "Multiply it out for one j: p_j times d_weights_j, minus p_j times one number that is the same for the whole "
+        "row. Which number is that? It is a mean of d_weights, weighted by p.",
+        "Sum d_weights * weights along the last axis and keep that axis; subtract the sum from d_weights; multiply the "
+        "difference by weights.",
+    ),
+    why="The Jacobian is a diagonal minus an outer product, so its product with a vector needs one weighted mean a row "
+    "and never the k x k matrix. A score is pushed by how far its upstream gradient lies from that mean.",
+    insight="Every row of the answer sums to 0: a softmax can only move weight from one score to another.",
+    accepts={"explicit jacobian": _softmax_backward_jacobian, "einsum": _softmax_backward_einsum},
+    outputs=("d_x",),
+)  # fmt: skip
+
+EXERCISES = (SOFTMAX_BACKWARD,)

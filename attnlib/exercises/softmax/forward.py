@@ -1,0 +1,211 @@
+"""The exercise on softmax: oracle, solution, and every wrong answer we know."""
+
+import math
+
+import numpy as np
+
+from attnlib.exercises.engine.model import Exercise, Mistake, Probe
+
+
+def softmax(x):
+    shifted = x - x.max(axis=-1, keepdims=True)
+    exponentials = np.exp(shifted)
+    return exponentials / exponentials.sum(axis=-1, keepdims=True)
+
+
+def _softmax_oracle(x):
+    out = np.empty(x.shape)
+    for row in np.ndindex(x.shape[:-1]):
+        largest = max(float(score) for score in x[row])
+        exponentials = [math.exp(float(score) - largest) for score in x[row]]
+        total = math.fsum(exponentials)
+        for k, exponential in enumerate(exponentials):
+            out[(*row, k)] = exponential / total
+    return out
+
+
+def _softmax_family(bugs):
+    def softmax(x):
+        if "inplace" in bugs:
+            x -= x.max(axis=-1, keepdims=True)
+        scores = x.astype(float)
+        axis = 0 if "axis_0" in bugs else -1
+        shift = scores.max(axis=0 if "max_axis_0" in bugs else axis, keepdims=True)
+        if "no_max" in bugs or "only_exp" in bugs:
+            shift = 0.0
+        elif "max_global" in bugs:
+            shift = scores.max()
+        elif "shift_mean" in bugs:
+            shift = scores.mean(axis=axis, keepdims=True)
+        elif "shift_min" in bugs:
+            shift = scores.min(axis=axis, keepdims=True)
+        elif "max_no_keepdims" in bugs:
+            shift = scores.max(axis=axis)
+        shifted = shift - scores if "shift_reversed" in bugs else scores - shift
+        exponentials = scores if "no_exp" in bugs else np.exp(shifted)
+        total = exponentials.sum(axis=axis, keepdims=True)
+        if "only_exp" in bugs:
+            total = 1.0
+        elif "axis_all" in bugs:
+            total = exponentials.sum()
+        elif "sum_axis_0" in bugs:
+            total = exponentials.sum(axis=0, keepdims=True)
+        elif "sum_no_keepdims" in bugs:
+            total = exponentials.sum(axis=axis)
+        elif "no_division" in bugs:
+            total = 1.0
+        out = exponentials / total
+        if "log" in bugs:
+            out = np.log(out)
+        return out.astype(x.dtype) if "int_buffer" in bugs else out
+
+    return softmax
+
+
+def _softmax_loop(x):
+    out = np.zeros(x.shape)
+    for row in np.ndindex(x.shape[:-1]):
+        exponentials = np.exp(x[row] - max(x[row]))
+        out[row] = exponentials / sum(exponentials)
+    return out
+
+
+def _softmax_logsumexp(x):
+    largest = x.max(axis=-1, keepdims=True)
+    return np.exp(x - largest - np.log(np.exp(x - largest).sum(axis=-1, keepdims=True)))
+
+
+def _rows_far_apart(rng):
+    x = rng.normal(size=(3, 4))
+    x[1] -= 2000
+    return (x,)
+
+
+def _wide_rows(rng):
+    x = rng.normal(size=(3, 5))
+    x[:, ::2] -= 900
+    return (x,)
+
+
+def _outlier(rng):
+    x = rng.normal(size=(1, 6))
+    x[0, 2] = 1000
+    return (x,)
+
+
+SOFTMAX = Exercise(
+    id="softmax",
+    title="A softmax that no finite score can break",
+    chapter="softmax",
+    level="easy",
+    minutes=10,
+    blanks=3,
+    oracle=_softmax_oracle,
+    solution=softmax,
+    family=_softmax_family,
+    probes=(
+        Probe("all sizes differ", lambda rng: (rng.normal(size=(2, 3, 5)),)),
+        Probe("square", lambda rng: (rng.normal(size=(4, 4)),), "equal"),
+        Probe(
+            "large scores", lambda rng: (rng.normal(size=(3, 4)) + 1000,), "edge",
+            why="The plainest overflow: the message about it names this case.",
+        ),
+        Probe("rows far apart", _rows_far_apart, "edge"),
+        Probe("wide rows", _wide_rows, "edge"),
+        Probe("one huge score", _outlier, "edge"),
+        Probe("integers", lambda rng: (rng.integers(1, 6, size=(3, 4)),), "edge"),
+    ),
+    mistakes=(
+        Mistake(
+            "axis_0", "softmax(x, axis=0)",
+            "Your output equals softmax over axis 0, so every column sums to 1; each row (the last axis) has to.", 1,
+        ),
+        Mistake(
+            "axis_all", "e / e.sum() over all elements",
+            "The whole array sums to 1, which means `sum()` ran without `axis`; every row needs its own "
+            "denominator.", 1,
+        ),
+        Mistake(
+            "sum_axis_0", "e / e.sum(0), the maximum along the last axis",
+            "Your columns sum to 1: the maximum is taken along rows, but the sum along axis 0; both belong on the "
+            "last.", 1,
+        ),
+        Mistake(
+            "no_exp", "x / x.sum(-1)",
+            "Your rows sum to 1, but you divided the raw scores by their sum; exponentiate first, otherwise weights "
+            "can be negative.", 2,
+        ),
+        Mistake(
+            "only_exp", "exp(x)",
+            "These are the exponentials alone, so no row sums to 1; each has to be divided by the sum of its row.", 3,
+        ),
+        Mistake(
+            "no_division", "e, or e / e.max(-1)",
+            "The largest weight of each row is 1: these are the exponentials; they still have to be divided by the sum "
+            "of their row.", 3,
+        ),
+        Mistake(
+            "no_max", "exp(x) / exp(x).sum(-1) without subtracting the maximum",
+            "Right on small inputs, NaN or inf on scores near 1000: shift each row by its maximum before `exp`.", 2,
+        ),
+        Mistake(
+            "max_global", "subtract x.max() of the whole array",
+            "Shifting by one global maximum underflows any row that lies far below it (0/0); use the maximum of each "
+            "row.",
+            2,
+        ),
+        Mistake(
+            "shift_mean", "subtract the mean of the row",
+            "Shifting by the mean leaves large exponents when one score stands out; which shift makes all of them at "
+            "most 0?", 2,
+        ),
+        Mistake(
+            "shift_min", "subtract the minimum of the row",
+            "Shifting by the minimum makes every exponent positive, and a wide row overflows; they should all be at "
+            "most 0.", 2,
+        ),
+        Mistake(
+            "shift_reversed", "exp(x.max(-1) - x)",
+            "The largest score got the smallest weight: the shift is the wrong way round.", 3,
+        ),
+        Mistake(
+            "max_axis_0", "subtract x.max(axis=0), the sum along the last axis",
+            "You subtract the maximum of each column, which changes the weights within a row; shift a row by its own "
+            "maximum.", 3,
+        ),
+        Mistake(
+            "max_no_keepdims", "x.max(-1) without keepdims",
+            "The maximum of each row lost its axis: with `keepdims=True` it stays beside its own row.", 3,
+        ),
+        Mistake(
+            "sum_no_keepdims", "e / e.sum(-1) without keepdims",
+            "Without `keepdims=True` the row sums are broadcast along columns; on square inputs this silently divides "
+            "by the wrong row's sum.", 3,
+        ),
+        Mistake("log", "log(softmax(x))", "You returned log-probabilities: exp of your answer is right.", 3),
+        Mistake(
+            "inplace", "x -= x.max(-1) on the caller's array",
+            "The values are right but your function changed its input array; write `x = x - ...` instead of "
+            "`x -= ...`.", 3,
+        ),
+        Mistake(
+            "int_buffer", "out = np.zeros_like(x) with integer x",
+            "For integer input you stored probabilities in an integer buffer, so they were truncated to 0; make the "
+            "buffer float.", 3,
+        ),
+    ),
+    hints=(
+        "What happens to exp(1000)? And along which axis must the weights sum to 1?",
+        "Adding a constant to all scores of a row changes nothing: numerator and denominator get the same factor. "
+        "Choose the constant for each row so that its largest exponent is 0.",
+        "Subtract from each row its maximum, exponentiate, divide each row by its own sum. Both the maximum and the "
+        "sum run along the last axis and must keep that axis, with size 1.",
+    ),
+    why="After the shift every exponent is at most 0, so nothing overflows, and one exponent is exactly 0, so the sum "
+    "is at least 1 and never vanishes. `keepdims=True` keeps the maximum and the sum beside the row they belong to.",
+    insight="A shift that changes nothing on paper decides whether the computer gets an answer at all.",
+    accepts={"loop": _softmax_loop, "logsumexp": _softmax_logsumexp},
+    outputs=("weights",),
+)  # fmt: skip
+
+EXERCISES = (SOFTMAX,)

@@ -1,0 +1,203 @@
+"""The exercise on the online softmax: the denominator of a softmax, one block of scores at a time."""
+
+import math
+
+import numpy as np
+
+from attnlib.exercises.engine.model import Exercise, Mistake, Probe
+
+
+def online_softmax(x, block):
+    maximum, total = -np.inf, 0.0
+    for start in range(0, len(x), block):
+        scores = x[start : start + block]
+        new_maximum = max(maximum, scores.max())
+        if new_maximum > -np.inf:  # else every score so far is -inf
+            rescale = np.exp(maximum - new_maximum)
+            total = rescale * total + np.exp(scores - new_maximum).sum()
+            maximum = new_maximum
+    return maximum, total
+
+
+def _oracle(x, block):
+    scores = [float(score) for score in x]
+    maximum = max(scores)
+    if maximum == -math.inf:
+        return maximum, 0.0
+    return maximum, math.fsum(math.exp(score - maximum) for score in scores)
+
+
+def _family(bugs):
+    def online_softmax(x, block):
+        maximum = 0.0 if "m_init_0" in bugs else -np.inf
+        total = 1.0 if "l_init_1" in bugs else 0.0
+        for j in range(len(x) // block if "drop_tail" in bugs else math.ceil(len(x) / block)):
+            part = x[j * block : (j + 1) * block]
+            top = part.max()
+            new_maximum = top if "block_max" in bugs else max(maximum, top)
+            if top == -np.inf and "nan_block" not in bugs:
+                continue
+            rescale = np.exp(maximum - new_maximum)
+            if "no_rescale" in bugs:
+                rescale = 1.0
+            elif "alpha_inv" in bugs:
+                rescale = np.exp(new_maximum - maximum) if total else 1.0
+            elif "nan_first" in bugs and maximum == -np.inf:
+                rescale = np.nan  # what exp(inf) * 0 makes of the sum
+            elif "alpha_block" in bugs:
+                rescale = np.exp(maximum - top)
+            block_total = np.exp(part - (top if "sum_local" in bugs else new_maximum)).sum()
+            total = block_total if "overwrite" in bugs else rescale * total + block_total
+            maximum = new_maximum
+        return maximum, total
+
+    return online_softmax
+
+
+def _one_score_at_a_time(x, block):
+    maximum, total = -math.inf, 0.0
+    for score in x:
+        if score == -math.inf:
+            continue
+        if score > maximum:
+            maximum, total = score, total * math.exp(maximum - score) + 1.0
+        else:
+            total += math.exp(score - maximum)
+    return maximum, total
+
+
+def _whole_row(x, block):
+    maximum = x.max()
+    return maximum, np.exp(x - np.where(np.isneginf(maximum), 0.0, maximum)).sum()
+
+
+def _safe_shift(x, block):
+    maximum, total = -np.inf, 0.0
+    for part in np.split(x, range(block, len(x), block)):
+        new_maximum = np.maximum(maximum, part.max())
+        shift = 0.0 if np.isneginf(new_maximum) else new_maximum
+        total = total * np.exp(maximum - shift) + np.exp(part - shift).sum()
+        maximum = new_maximum
+    return maximum, total
+
+
+def _random(rng):
+    x = rng.normal(size=8)
+    x[4] = 3.0  # the largest score lies in the second of three blocks
+    return x, 3
+
+
+def _far_below_zero(rng):
+    x = rng.normal(size=9) - 1000
+    x[4] = -997.0
+    return x, 3
+
+
+def _first_block_minus_inf(rng):
+    x = rng.uniform(0.5, 2.0, size=6)
+    x[:3] = -np.inf
+    return x, 3
+
+
+ONLINE_SOFTMAX = Exercise(
+    id="online_softmax",
+    title="One block at a time",
+    chapter="softmax",
+    level="hard",
+    minutes=20,
+    blanks=2,
+    oracle=_oracle,
+    solution=online_softmax,
+    family=_family,
+    probes=(
+        Probe("random, the last block shorter", _random),
+        Probe(
+            "increasing scores", lambda rng: (np.sort(rng.uniform(-1, 3, size=8)), 3),
+            why="Every block raises the maximum: the old sum is rescaled each time.",
+        ),
+        Probe(
+            "decreasing scores", lambda rng: (-np.sort(rng.uniform(-3, 1, size=8)), 3),
+            why="No block after the first raises the maximum: nothing is rescaled.",
+        ),
+        Probe("one block", lambda rng: (rng.uniform(0.5, 2.0, size=5), 5), why="There is nothing to rescale yet."),
+        Probe(
+            "all scores near -1000", _far_below_zero, "edge",
+            why="A maximum that starts at 0 makes every exponential vanish.",
+        ),
+        Probe(
+            "first block all -inf", _first_block_minus_inf, "edge",
+            why="-inf - (-inf) = NaN, and one NaN spoils all that follows.",
+        ),
+        Probe(
+            "large scores", lambda rng: (1000 - np.sort(rng.uniform(-3, 1, size=6)), 3), "edge",
+            why="An answer that exponentiates the scores themselves overflows here.",
+        ),
+        Probe("every score -inf", lambda rng: (np.full(6, -np.inf), 3), "edge"),
+    ),
+    mistakes=(
+        Mistake(
+            "no_rescale", "total + sum(exp(scores - new_maximum))",
+            "The old sum was not rescaled: it was measured against the old maximum, so multiply it by "
+            "exp(old maximum - new maximum).", 2,
+        ),
+        Mistake(
+            "alpha_inv", "total * exp(new_maximum - maximum) + ...",
+            "The rescale factor is upside down: exp(old maximum - new maximum) is at most 1, yours is at least 1.", 3,
+        ),
+        Mistake(
+            "nan_first", "total * exp(new_maximum - maximum) + ..., from the first block on",
+            "NaN from the first block on: the maximum so far is -inf there, and the factor for the old sum must be "
+            "exp(-inf) = 0. Is its difference the right way round?", 3,
+        ),
+        Mistake(
+            "alpha_block", "total * exp(maximum - scores.max()) + ...",
+            "The factor uses the block's maximum; use the new running maximum, which can be the old one.", 3,
+        ),
+        Mistake(
+            "sum_local", "sum(exp(scores - scores.max()))",
+            "The block's sum is measured against its own maximum; use the new running maximum for both parts.", 3,
+        ),
+        Mistake(
+            "block_max", "maximum = the largest score of the current block",
+            "The running maximum went down: it is the larger of the old one and the block's, not the block's own.", 1,
+        ),
+        Mistake(
+            "m_init_0", "maximum starts at 0",
+            "The maximum starts at 0, which is wrong when all scores are negative: start with -inf.", 1,
+        ),
+        Mistake(
+            "l_init_1", "total starts at 1",
+            "The total starts at 1, which shows when every score is -inf: the sum over nothing is 0.", 1,
+        ),
+        Mistake(
+            "overwrite", "total = the block's sum",
+            "The sum of earlier blocks is lost: the total is overwritten instead of updated.", 2,
+        ),
+        Mistake(
+            "drop_tail", "len(x) // block blocks",
+            "The last, shorter block was skipped: there are len(x) / block blocks, rounded up.", 1,
+        ),
+        Mistake(
+            "nan_block", "-inf - (-inf)",
+            "While every score so far is -inf, so is the new maximum, and -inf - (-inf) is NaN; skip such a block or "
+            "shift by 0 there.", 3,
+        ),
+    ),
+    hints=(
+        "What are the maximum and the sum of no scores at all? And how many blocks are there if the last one is "
+        "shorter?",
+        "`total` is a sum of exponentials measured against `maximum`. When the maximum grows, the old sum is too large "
+        "by one common factor; correct it before you add the new block.",
+        "The new maximum is the larger of the old one and the block's. Multiply the old total by exp(old maximum - new "
+        "maximum), then add the block's exponentials, shifted by the new maximum. If the new maximum is still -inf, "
+        "change nothing.",
+    ),
+    why="`total` always equals the sum of exp(score - maximum) over the scores seen so far, and one factor restores "
+    "this when the maximum moves. The guard is for rows in which every score so far is -inf: -inf - (-inf) would be "
+    "NaN.",
+    insight="Only two numbers are carried along, however long the row is; Flash attention is built on them.",
+    accepts={"one score at a time": _one_score_at_a_time, "whole row": _whole_row, "safe shift": _safe_shift},
+    outputs=("maximum", "total"),
+)  # fmt: skip
+
+EXERCISES = (ONLINE_SOFTMAX,)

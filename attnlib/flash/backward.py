@@ -1,0 +1,191 @@
+"""The backward of Flash attention: every tile of weights computed again, from one saved number a query.
+
+Comments in brackets give the names in the FlashAttention-2 paper.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from attnlib.checks.arrays import as_float
+from attnlib.checks.inputs import attention_inputs
+from attnlib.flash.tiles import BLOCK_K, BLOCK_Q, longest, plan_for, shared_heads
+
+
+def flash_attention_backward(
+    d_out, query, key, value, out, logsumexp, *,
+    mask=None, causal=False, window=None, offset=0, scale=None, block_q=BLOCK_Q, block_k=BLOCK_K,
+):  # fmt: skip
+    r"""Gradient of `flash_attention` with respect to query, key and value.
+
+    .. math:: weights_{qk} = e^{s_{qk} - logsumexp_q}, \qquad
+              dscores_{qk} = weights_{qk} \Bigl(\sum_v dout_{qv}\, value_{kv} - \sum_v dout_{qv}\, out_{qv}\Bigr)
+
+    The last sum is the row's weighted mean of the weights' gradient, which plain attention takes over
+    the keys. Written with `out` it needs no second pass over them. All else is as in
+    `attnlib.attention.attention_backward`, tile by tile.
+
+    Parameters
+    ----------
+    d_out : array_like of shape (..., q, v)
+        Gradient of the loss with respect to `out`.
+    query, key, value : array_like
+        As given to `flash_attention`.
+    out, logsumexp : array_like
+        What `flash_attention` returned; or, where these keys are a part of all keys, what
+        `merge_partials` returned for all. The gradients are then this part's share.
+    mask, causal, window, offset, scale
+        As given to `flash_attention`.
+    block_q, block_k : int
+        How many queries and keys a tile has, at most; not necessarily as in the forward.
+
+    Returns
+    -------
+    d_query : ndarray of shape (..., q, d)
+    d_key : ndarray of shape (..., k, d)
+    d_value : ndarray of shape (..., k, v)
+        Where heads are shared, `d_key` and `d_value` are sums over the query heads that use them.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `flash_attention`; ValueError also if `d_out`, `out` or `logsumexp` does not fit.
+
+    References
+    ----------
+    .. [1] Dao (2023), "FlashAttention-2", arXiv:2307.08691, algorithm 2. There the keys are the
+       outer loop, which suits a GPU; here the order makes no measurable difference.
+
+    Examples
+    --------
+    >>> from attnlib.flash import flash_attention
+    >>> query, key, value = np.ones((1, 2)), np.ones((2, 2)), np.array([[0.0], [4.0]])
+    >>> out, logsumexp = flash_attention(query, key, value)
+    >>> d_query, d_key, d_value = flash_attention_backward(np.ones((1, 1)), query, key, value, out, logsumexp)
+    >>> d_value.round(12)
+    array([[0.5],
+           [0.5]])
+    """
+    function = "flash_attention_backward"
+    arguments = {"query": query, "key": key, "value": value, "d_out": d_out}
+    saved = {"out": out, "logsumexp": logsumexp}
+    inputs = attention_inputs(function, **arguments, **saved, mask=mask, scale=scale)
+    query, key, value, _, scale, *_ = inputs
+    tiles = plan_for(function, inputs, causal, window, offset, block_q, block_k)
+    d_query, d_key, d_value = (np.zeros(array.shape, array.dtype) for array in (query, key, value))
+    with np.errstate(over="ignore", invalid="ignore"):
+        for part in _recompute(tiles, inputs):
+            # forward: out = weights @ value
+            d_value[part.key_head][part.columns] += part.weights.T @ part.d_out
+            # forward: scores = (scale * query) @ key.mT
+            d_key[part.key_head][part.columns] += part.d_scores.T @ part.scaled_query
+            d_query[part.head][part.rows] += part.d_scores @ part.key
+        d_query *= scale
+    _, dtype = as_float(function, **arguments)  # without logsumexp, which is wider than float16
+    return tuple(gradient.astype(dtype, copy=False) for gradient in (d_query, d_key, d_value))
+
+
+def flash_attention_mask_backward(
+    d_out, query, key, value, out, logsumexp, mask, *,
+    causal=False, window=None, offset=0, scale=None, block_q=BLOCK_Q, block_k=BLOCK_K,
+):  # fmt: skip
+    r"""Gradient of `flash_attention` with respect to an additive mask (a learned bias, for example).
+
+    .. math:: dmask = dscores, \quad\text{summed over the axes along which the mask was broadcast}
+
+    Separate from `flash_attention_backward`, because few masks are learned. It holds one array of
+    the shape of `mask`: a bias of shape (1, k) costs k numbers, not q·k.
+
+    Parameters
+    ----------
+    d_out, query, key, value, out, logsumexp
+        As for `flash_attention_backward`.
+    mask : array_like
+        The additive mask, as given to `flash_attention`.
+    causal, window, offset, scale, block_q, block_k
+        As for `flash_attention_backward`.
+
+    Returns
+    -------
+    d_mask : ndarray of the shape of `mask`
+        Zero where `mask` is ``-inf``: such an entry is a constant.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `flash_attention_backward`; TypeError also if `mask` is boolean: it has no gradient.
+
+    Examples
+    --------
+    >>> from attnlib.flash import flash_attention
+    >>> query, key, value, mask = np.ones((1, 2)), np.ones((2, 2)), np.array([[0.0], [4.0]]), np.zeros(2)
+    >>> saved = flash_attention(query, key, value, mask=mask)
+    >>> flash_attention_mask_backward([[1.0]], query, key, value, *saved, mask).round(12)
+    array([-1.,  1.])
+    """
+    function = "flash_attention_mask_backward"
+    arguments = {"query": query, "key": key, "value": value, "d_out": d_out}
+    saved = {"out": out, "logsumexp": logsumexp}
+    inputs = attention_inputs(function, **arguments, **saved, mask=mask, scale=scale)
+    if inputs.mask is None or inputs.mask.dtype.kind == "b":
+        raise TypeError(f"{function}: mask must be additive (float); a boolean mask, or None, has no gradient.")
+    tiles = plan_for(function, inputs, causal, window, offset, block_q, block_k)
+    d_mask = np.zeros(inputs.mask.shape, inputs.query.dtype)
+    sizes = (1,) * (inputs.query.ndim - d_mask.ndim) + d_mask.shape
+    d_mask_all_axes = d_mask.reshape(sizes)  # a view
+    with np.errstate(over="ignore", invalid="ignore"):
+        for part in _recompute(tiles, inputs):
+            # forward: the mask is broadcast to the shape of the scores
+            repeated = tuple(axis for axis in (0, 1) if sizes[axis - 2] == 1)
+            d_scores = part.d_scores.sum(axis=repeated)
+            # forward: scores = scores + mask
+            place = (*part.head, part.rows, part.columns)
+            place = tuple(0 if size == 1 else index for size, index in zip(sizes, place, strict=True))
+            d_mask_all_axes[place] += d_scores
+    _, dtype = as_float(function, **arguments)
+    return d_mask.astype(dtype, copy=False)
+
+
+class _Part(NamedTuple):
+    """One tile of the backward: the recomputed weights and all that meets them in a product."""
+
+    head: tuple
+    key_head: tuple
+    rows: slice
+    columns: slice
+    scaled_query: np.ndarray
+    key: np.ndarray
+    d_out: np.ndarray
+    weights: np.ndarray
+    d_scores: np.ndarray
+
+
+def _recompute(tiles, inputs):
+    """Yield a `_Part` for every tile of every head. The next tile overwrites its arrays."""
+    query, key, value, _, scale, _, (d_out, out, logsumexp) = inputs
+    weights_space, d_scores_space = tiles.workspace(query.dtype), tiles.workspace(query.dtype)
+    for key_head, query_heads in shared_heads(query, key):
+        keys, values = np.ascontiguousarray(key[key_head]), np.ascontiguousarray(value[key_head])
+        for head in query_heads:
+            scaled_query, d_outs = scale * query[head], np.ascontiguousarray(d_out[head])
+            # A query that saw nothing: exp(score - inf) is 0, whatever its scores.
+            denominator = np.where(np.isneginf(logsumexp[head]), np.inf, logsumexp[head])[:, np.newaxis]  # [L]
+            row_mean = np.vecdot(d_outs, out[head])[:, np.newaxis]  # [D]
+            product_may_overflow = not np.isfinite(longest(d_outs) * longest(values))
+            for rows in tiles.query_blocks():
+                for tile in tiles.along(rows):
+                    columns = tile.columns
+                    # forward: weights = softmax(scores) = exp(scores - logsumexp)
+                    weights = np.matmul(scaled_query[rows], keys[columns].T, out=tile.view(weights_space))  # [S]
+                    tiles.hide(weights, head, tile)
+                    weights -= denominator[rows]
+                    np.exp(weights, out=weights)  # [P]
+                    # forward: out = weights @ value
+                    d_scores = np.matmul(d_outs[rows], values[columns].T, out=tile.view(d_scores_space))  # [dP]
+                    if product_may_overflow:
+                        np.copyto(d_scores, 0, where=weights == 0)  # a hidden value may be huge, and 0 · inf is NaN
+                    # forward: weights = softmax(scores)
+                    d_scores -= row_mean[rows]
+                    d_scores *= weights  # [dS]
+                    products = scaled_query[rows], keys[columns], d_outs[rows], weights, d_scores
+                    yield _Part(head, key_head, rows, columns, *products)

@@ -1,0 +1,63 @@
+"""Partial results of attention over parts of the keys, merged into the result for all."""
+
+import numpy as np
+
+from attnlib.checks.arrays import as_float
+
+
+def merge_partials(out_a, logsumexp_a, out_b, logsumexp_b):
+    r"""Attention over two sets of keys, from the results for each set.
+
+    .. math:: L = \log\bigl(e^{L_a} + e^{L_b}\bigr), \qquad out = e^{L_a - L}\, out_a + e^{L_b - L}\, out_b
+
+    Each part is weighted by its share of the softmax's denominator. That makes it possible to
+    split the keys over several workers or in time, and to merge in any order.
+
+    Parameters
+    ----------
+    out_a, out_b : array_like of shape (..., q, v)
+    logsumexp_a, logsumexp_b : array_like of shape (..., q)
+        What `flash_attention` returned for the same queries and different keys.
+
+    Returns
+    -------
+    out : ndarray of shape (..., q, v)
+    logsumexp : ndarray of shape (..., q)
+        As if `flash_attention` had seen the keys of both parts at once. A part in which a query may
+        look at nothing leaves that query's other part as it is.
+
+    Raises
+    ------
+    TypeError
+        If an argument does not hold real numbers.
+    ValueError
+        If the shapes do not fit.
+
+    References
+    ----------
+    .. [1] Liu, Zaharia and Abbeel (2023), "Ring Attention with Blockwise Transformers for
+       Near-Infinite Context", arXiv:2310.01889, section 3.
+
+    Examples
+    --------
+    >>> from attnlib.flash import flash_attention
+    >>> query, key, value = np.ones((1, 2)), np.ones((3, 2)), np.array([[0.0], [3.0], [6.0]])
+    >>> first, rest = flash_attention(query, key[:1], value[:1]), flash_attention(query, key[1:], value[1:])
+    >>> merge_partials(*first, *rest)[0].round(12)
+    array([[3.]])
+    """
+    function = "merge_partials"
+    (out_a, out_b), dtype = as_float(function, out_a=out_a, out_b=out_b)
+    (logsumexp_a, logsumexp_b), logsumexp_dtype = as_float(function, logsumexp_a=logsumexp_a, logsumexp_b=logsumexp_b)
+    if out_a.shape != out_b.shape or out_a.ndim < 2 or {logsumexp_a.shape, logsumexp_b.shape} != {out_a.shape[:-1]}:
+        raise ValueError(
+            f"{function}: both parts must have the same shapes, and logsumexp the shape of out without its last axis.\n"
+            f"  out_a       (..., q, v): {out_a.shape}\n  logsumexp_a (..., q):    {logsumexp_a.shape}\n"
+            f"  out_b       (..., q, v): {out_b.shape}\n  logsumexp_b (..., q):    {logsumexp_b.shape}"
+        )
+    with np.errstate(over="ignore", invalid="ignore"):
+        logsumexp = np.logaddexp(logsumexp_a, logsumexp_b)
+        finite = np.where(np.isneginf(logsumexp), 0, logsumexp)  # no keys in either part: both shares are 0
+        share_a, share_b = (np.exp(part - finite)[..., np.newaxis] for part in (logsumexp_a, logsumexp_b))
+        out = share_a * out_a + share_b * out_b
+    return out.astype(dtype, copy=False), logsumexp.astype(logsumexp_dtype, copy=False)

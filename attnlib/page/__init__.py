@@ -1,0 +1,19 @@
+"""What only the pages of the book need: figures, figures in steps, tables, the library's own code.
+
+Read in this order:
+
+1. `plotting`: the style of the figures, and the pictures of arrays.
+2. `stepped`: a figure that a reader moves through with a slider.
+3. `reading`: the source of a function, shown in a chapter.
+"""
+
+from attnlib.page import plotting
+from attnlib.page.reading import show_source, source
+from attnlib.page.stepped import stepped_figure
+
+__all__ = [
+    "plotting",
+    "stepped_figure",
+    "source",
+    "show_source",
+]

@@ -1,0 +1,142 @@
+"""Rotary positions: pairs of features turned by an angle that grows with the position."""
+
+import numpy as np
+
+from attnlib.checks.arrays import as_float
+
+
+def rotary(x, positions, *, base=10000.0):
+    r"""Rotate each pair of neighbouring features by an angle proportional to the position.
+
+    .. math:: \begin{pmatrix} out_{2i} \\ out_{2i+1} \end{pmatrix} =
+              \begin{pmatrix} \cos p\theta_i & -\sin p\theta_i \\ \sin p\theta_i & \cos p\theta_i \end{pmatrix}
+              \begin{pmatrix} x_{2i} \\ x_{2i+1} \end{pmatrix}, \qquad \theta_i = base^{-2i/d}
+
+    Apply it to queries and keys, not to values. A dot product of two rotated vectors
+    depends on the difference of their angles, so the score of a query at position p
+    and a key at position r depends on p - r only.
+
+    Parameters
+    ----------
+    x : array_like of shape (..., n, d)
+        Queries or keys of one head or of many; d is even.
+    positions : array_like, broadcastable to shape (..., n)
+        Position of each row of `x`. With a cache, new tokens do not start at 0.
+        Fractions and negative numbers are fine.
+    base : float, default 10000.0
+        Must be the one that the keys in a cache were rotated with.
+
+    Returns
+    -------
+    out : ndarray of shape (..., n, d)
+        In the dtype of `x`. Every pair keeps its length.
+
+    Raises
+    ------
+    TypeError
+        If `x` or `positions` does not hold real numbers.
+    ValueError
+        If d is odd, `positions` does not broadcast to (..., n) or is not finite, or
+        `base` is not positive and finite.
+
+    Notes
+    -----
+    The angles are computed in float64 whatever the dtype of `x`: at position 100 000 a
+    float32 angle would be off by 0.004 radians. Sine and cosine are then rounded to the
+    dtype of `x`, and all that has the size of `x` stays in it.
+
+    Some implementations (``rotate_half``) pair feature i with feature i + d/2. That is
+    the same operation on features in another order, but weights trained with one
+    order need to be permuted for the other.
+
+    References
+    ----------
+    .. [1] Su et al. (2021), "RoFormer: Enhanced Transformer with Rotary Position
+       Embedding", arXiv:2104.09864, eq. 34. Their i counts from 1.
+
+    Examples
+    --------
+    A quarter turn:
+
+    >>> rotary([[3.0, 1.0]], [np.pi / 2]).round(12)
+    array([[-1.,  3.]])
+    """
+    return _rotate("rotary", "x", x, positions, base, 1)
+
+
+def rotary_backward(d_out, positions, *, base=10000.0):
+    r"""Gradient of `rotary` with respect to x: rotate back.
+
+    A rotation is linear, so its gradient is the transposed matrix, and the transpose of
+    a rotation is the rotation by the opposite angle. Nothing of the forward is needed.
+
+    .. math:: \begin{pmatrix} dx_{2i} \\ dx_{2i+1} \end{pmatrix} =
+              \begin{pmatrix} \cos p\theta_i & \sin p\theta_i \\ -\sin p\theta_i & \cos p\theta_i \end{pmatrix}
+              \begin{pmatrix} dout_{2i} \\ dout_{2i+1} \end{pmatrix}
+
+    Parameters
+    ----------
+    d_out : array_like of shape (..., n, d)
+        Gradient of the loss with respect to the result of `rotary`.
+    positions : array_like, broadcastable to shape (..., n)
+        As in the forward. Positions are not learned: they get no gradient.
+    base : float, default 10000.0
+        As in the forward.
+
+    Returns
+    -------
+    d_x : ndarray of shape (..., n, d)
+
+    Raises
+    ------
+    TypeError
+        If an argument does not hold real numbers.
+    ValueError
+        As for `rotary`.
+
+    Examples
+    --------
+    >>> rotary_backward(rotary([[3.0, 1.0]], [7]), [7]).round(12)
+    array([[3., 1.]])
+    """
+    # forward: out = rotation(+angle) @ x
+    return _rotate("rotary_backward", "d_out", d_out, positions, base, -1)
+
+
+def _rotate(function, name, x, positions, base, sign):
+    (x,), dtype = as_float(function, **{name: x})
+    (positions,), _ = as_float(function, positions=positions)
+    if x.ndim < 2 or x.shape[-1] % 2:
+        raise ValueError(
+            f"{function}: {name} must have shape (..., n, d) with an even number of features d, "
+            f"because features are rotated in pairs; got {x.shape}."
+        )
+    rows = x.shape[:-1]
+    try:
+        fits = np.broadcast_shapes(positions.shape, rows) == rows
+    except ValueError:
+        fits = False
+    if not fits:
+        raise ValueError(
+            f"{function}: positions must broadcast to the shape (..., n) of {name} without its last axis.\n"
+            f"  positions:        {positions.shape}\n  {name + ' (..., n, d):':<17} {x.shape}"
+        )
+    if not np.isfinite(positions).all():
+        raise ValueError(f"{function}: positions must be finite; got NaN or infinity.")
+    angles = positions[..., np.newaxis] * turning_speeds(function, x.shape[-1], base)
+    cos, sin = np.cos(angles).astype(x.dtype), (sign * np.sin(angles)).astype(x.dtype)
+    even, odd = x[..., 0::2], x[..., 1::2]
+    out = np.empty_like(x)
+    out[..., 0::2] = even * cos - odd * sin
+    out[..., 1::2] = even * sin + odd * cos
+    return out.astype(dtype, copy=False)
+
+
+def turning_speeds(function, width, base):
+    """The angle by which each pair turns from one position to the next, ceil(width / 2) of them."""
+    if isinstance(base, (bool, np.bool_)) or not isinstance(base, (int, float, np.integer, np.floating)):
+        raise TypeError(f"{function}: base must be a number; got {base!r}.")
+    if not 0 < base < np.inf:
+        raise ValueError(f"{function}: base must be positive and finite; got {base}.")
+    exponents = np.arange(0, width, 2, dtype=np.float64) / width
+    return np.float64(base) ** -exponents

@@ -1,0 +1,138 @@
+"""The library as a whole: one room a topic, each built on the rooms below it, and all of it on NumPy alone."""
+
+import ast
+import importlib
+import inspect
+import pkgutil
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import attnlib
+
+LIBRARY = Path(attnlib.__file__).parent
+
+# The one list: what a room may import besides itself. `page` and `exercises` are for readers, no room builds on them.
+BELOW = {
+    "checks": set(),
+    "softmax": {"checks"},
+    "masks": {"checks", "softmax"},
+    "attention": {"checks", "softmax", "masks"},
+    "multihead": {"checks", "softmax", "masks", "attention"},
+    "decoding": {"checks", "softmax", "masks", "attention", "multihead"},
+    "flash": {"checks"},
+    "costs": {"checks"},
+    "positions": {"checks"},
+    "gradients": {"checks"},
+    "page": {"checks"},
+    "exercises": set(),
+}
+FILES = sorted(path for path in LIBRARY.rglob("*.py") if path.parent != LIBRARY)
+MODULES = sorted(m.name for m in pkgutil.walk_packages(attnlib.__path__, "attnlib."))
+FOLDERS = sorted({path.parent for path in FILES})
+
+
+def name_of(path):
+    return ".".join(("attnlib", *path.relative_to(LIBRARY).with_suffix("").parts)).removesuffix(".__init__")
+
+
+def rooms_imported(tree):
+    """The rooms that a file imports anywhere, also inside a function."""
+    for node in ast.walk(tree):
+        names = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "imports name the room"
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+        for name in names:
+            if name.startswith("attnlib."):
+                yield name.split(".")[1]
+
+
+def test_the_list_names_every_room():
+    assert {folder.name for folder in FOLDERS if folder.parent == LIBRARY} == set(BELOW)
+    assert {path.name for path in LIBRARY.glob("*.py")} == {"__init__.py"}
+
+
+def test_the_order_has_no_circle():
+    above = {}
+    for room, below in BELOW.items():
+        above[room] = below | {deeper for other in below for deeper in above[other]}  # KeyError: not listed before
+        assert above[room] == below, "what a room below may import, the room may import"
+
+
+@pytest.mark.parametrize("path", FILES, ids=name_of)
+def test_a_room_imports_only_rooms_below_it(path):
+    room = path.relative_to(LIBRARY).parts[0]
+    used = set(rooms_imported(ast.parse(path.read_text(encoding="utf-8"))))
+    assert used <= BELOW[room] | {room}, f"{room} may build on {sorted(BELOW[room])} only"
+
+
+def test_the_check_of_imports_sees_each_way_to_import():
+    code = "import attnlib.masks.patterns\nfrom attnlib import flash\ndef f():\n    from attnlib.costs.flops import Flops"
+    assert set(rooms_imported(ast.parse(code))) == {"masks", "flash", "costs"}
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: name_of(folder / "__init__.py"))
+def test_a_room_says_what_each_file_holds_and_does_nothing_else(folder):
+    tree = ast.parse((folder / "__init__.py").read_text(encoding="utf-8"))
+    docstring = ast.get_docstring(tree)
+    files = {path.stem for path in folder.glob("*.py")} - {"__init__"}
+    named = re.findall(r"`(\w+)`", docstring)
+    assert files <= set(named), f"the docstring leaves out {sorted(files - set(named))}"
+    for node in tree.body[1:]:
+        listing = isinstance(node, ast.Assign) and [target.id for target in node.targets] == ["__all__"]
+        assert isinstance(node, ast.ImportFrom) or listing, f"line {node.lineno}: only imports and __all__"
+
+
+@pytest.mark.parametrize("name", sorted(f"attnlib.{room}" for room in BELOW))
+def test_a_room_hands_on_what_it_lists(name):
+    room = importlib.import_module(name)
+    assert list(room.__all__) == list(dict.fromkeys(room.__all__))
+    for offered in room.__all__:
+        home = inspect.getmodule(getattr(room, offered))
+        assert home is None or home.__name__.startswith(name + "."), f"{offered} comes from {home.__name__}"
+
+
+def test_no_file_hides_behind_an_underscore():
+    assert [path.name for path in FILES if path.name.startswith("_") and path.name != "__init__.py"] == []
+
+
+def test_no_name_is_a_file_and_what_the_room_hands_on():
+    """Or `import attnlib.room.name` would give the function in the place of the file."""
+    for room in BELOW:
+        offered = set(importlib.import_module(f"attnlib.{room}").__all__)
+        files = {path.stem for path in (LIBRARY / room).glob("*.py")}
+        assert offered & files <= {"plotting"}, room  # that is the file itself
+
+
+def imported_by(statement):
+    """The top-level packages, beyond Python's own, that a fresh Python holds after `statement`."""
+    code = (
+        "import sys; before = set(sys.modules)\n"
+        f"{statement}\n"
+        "print(*{name.partition('.')[0] for name in set(sys.modules) - before})"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert run.returncode == 0, run.stderr
+    return {name for name in run.stdout.split() if name not in sys.stdlib_module_names and name != "attnlib"}
+
+
+@pytest.mark.parametrize("name", sorted(name for name in MODULES if not name.startswith("attnlib.page")))
+def test_a_module_imports_numpy_and_nothing_else(name):
+    assert imported_by(f"import {name}") <= {"numpy"}
+
+
+def test_importing_attnlib_alone_does_not_even_need_numpy():
+    assert imported_by("import attnlib") == set()
+
+
+def test_nothing_is_re_exported_by_the_library_itself():
+    tree = ast.parse(inspect.getsource(attnlib))
+    assert not [node for node in ast.walk(tree) if isinstance(node, (ast.Import, ast.ImportFrom))]
+    found = {name for name, value in vars(attnlib).items() if not name.startswith("_") and not inspect.ismodule(value)}
+    assert found == set()
