@@ -4,16 +4,20 @@ Read in this order:
 
 1. `plotting`: the style of the figures, and the pictures of arrays.
 2. `stepped`: a figure that a reader moves through with a slider.
-3. `reading`: the source of a function, shown in a chapter.
+3. `tables`: rows of results, on a page and in a terminal.
+4. `reading`: the source of a function, shown in a chapter.
 """
 
 from attnlib.page import plotting
 from attnlib.page.reading import show_source, source
 from attnlib.page.stepped import stepped_figure
+from attnlib.page.tables import Table, table
 
 __all__ = [
     "plotting",
     "stepped_figure",
+    "table",
+    "Table",
     "source",
     "show_source",
 ]
