@@ -1,14 +1,14 @@
 """What the counted loops ask of their arguments."""
 
-import math
-
-import numpy as np
-
 from attnlib.checks.arrays import as_float, as_integer
+from attnlib.checks.inputs import attention_inputs
 
 
-def as_one_head(function, query, key, value, block_q, block_k):
-    """Insist on two-dimensional arrays that fit together; return the scale 1 / sqrt(d) and them."""
+def as_one_head(function, query, key, value, block_q, block_k, causal=False, **saved):
+    """Insist on arrays of one head that fit together.
+
+    Returns the scale 1 / sqrt(d), then query, key, value and what a backward takes besides, as float arrays.
+    """
     (query, key, value), _ = as_float(function, query=query, key=key, value=value)
     shapes = [array.shape for array in (query, key, value)]
     fits = [len(shape) for shape in shapes] == [2, 2, 2] and shapes[0][1] == shapes[1][1] > 0
@@ -20,8 +20,5 @@ def as_one_head(function, query, key, value, block_q, block_k):
     for name, block in (("block_q", block_q), ("block_k", block_k)):
         if block is not None:
             as_integer(function, name, block, minimum=1)
-    return 1.0 / math.sqrt(query.shape[1]), query, key, value
-
-
-def slow_array(left, right):
-    return np.empty((len(left), len(right)), left.dtype)
+    inputs = attention_inputs(function, query, key, value, causal=causal, **saved)
+    return inputs.scale, inputs.query, inputs.key, inputs.value, *inputs.saved

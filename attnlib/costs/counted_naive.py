@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from attnlib.costs.counted_inputs import as_one_head, slow_array
-from attnlib.costs.memory import tiles
+from attnlib.costs.counted_inputs import as_one_head
+from attnlib.costs.memory import slow_array, tiles
 
 
 def naive_attention_on(memory, query, key, value, *, block_q=None, block_k=None):
@@ -36,6 +36,10 @@ def naive_attention_on(memory, query, key, value, *, block_q=None, block_k=None)
     MemoryError
         If a tile does not fit into `memory`.
 
+    References
+    ----------
+    .. [1] Dao et al. (2022), "FlashAttention", arXiv:2205.14135, algorithm 0.
+
     Examples
     --------
     >>> from attnlib.costs import Memory
@@ -63,18 +67,12 @@ def naive_attention_backward_on(memory, d_out, query, key, value, weights, *, bl
 
     Parameters
     ----------
-    memory : Memory
-        Counts what moves.
+    memory, query, key, value, block_q, block_k
+        As for `naive_attention_on`.
     d_out : array_like of shape (q, v)
         Gradient of the loss with respect to `out`.
-    query : array_like of shape (q, d)
-    key : array_like of shape (k, d)
-    value : array_like of shape (k, v)
-        One head.
-    weights : ndarray of shape (q, k)
+    weights : array_like of shape (q, k)
         What `naive_attention_on` returned.
-    block_q, block_k : int, optional
-        Rows of a tile of queries and of keys; all of them if left out.
 
     Returns
     -------
@@ -84,12 +82,8 @@ def naive_attention_backward_on(memory, d_out, query, key, value, weights, *, bl
 
     Raises
     ------
-    TypeError
-        If an array does not hold real numbers or a block size is not an integer.
-    ValueError
-        If the shapes do not fit or a block size is less than 1.
-    MemoryError
-        If a tile does not fit into `memory`.
+    TypeError, ValueError, MemoryError
+        As `naive_attention_on`.
 
     Examples
     --------
@@ -100,7 +94,9 @@ def naive_attention_backward_on(memory, d_out, query, key, value, weights, *, bl
     >>> memory.loads, memory.stores
     (120, 56)
     """
-    scale, query, key, value = as_one_head("naive_attention_backward_on", query, key, value, block_q, block_k)
+    scale, query, key, value, d_out, weights = as_one_head(
+        "naive_attention_backward_on", query, key, value, block_q, block_k, d_out=d_out, weights=weights
+    )
     d_scores = slow_array(query, key)
     d_query, d_key, d_value = np.empty_like(query), np.empty_like(key), np.empty_like(value)
     # forward: out = weights @ value

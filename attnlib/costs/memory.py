@@ -1,4 +1,12 @@
-"""A counted two-level memory: what moves between slow and fast memory is counted, number by number."""
+"""A counted two-level memory: what moves between slow and fast memory is counted, number by number.
+
+Ordinary arrays are slow memory: large, and paid for by the number. What is loaded, or computed and kept,
+lives in fast memory, which has a capacity. What a single line needs in passing (a product that is added to a
+tile, a vector of maxima) is not counted. The loops that run on it compute the real result, so that nothing
+that moves can be left out of the count unnoticed.
+"""
+
+import numpy as np
 
 from attnlib.checks.arrays import as_integer
 
@@ -103,3 +111,8 @@ def tiles(length, block=None):
     """
     block = max(length, 1) if block is None else block
     return [slice(start, min(start + block, length)) for start in range(0, length, block)]
+
+
+def slow_array(left, right):
+    """Room in slow memory for ``left @ right.T``."""
+    return np.empty((len(left), len(right)), left.dtype)
