@@ -1,0 +1,74 @@
+"""What is wrong with a notebook: its form, its code cells, its outputs, its figures."""
+
+import re
+from pathlib import Path
+
+from notebook_files import canonical, read, shown
+from notebook_prose import check_prose, printed_numbers
+
+TAGS = re.compile(r"exercise-[a-z0-9_]+|hide-input|hide-output|hide-cell|remove-input|nbval-ignore-output")
+# What would differ on another machine or in another run.
+PERSONAL = {
+    "an object's address": re.compile(r"\b0x[0-9a-fA-F]{6,}"),
+    "a path of this machine": re.compile(
+        r"(?<![\w./:])(?:/(?:home|root|Users|tmp|usr|var|opt|private|mnt|work|workspace)/\w|~/\w)"
+        r"|\b[A-Za-z]:\\\w|site-packages"
+    ),
+}
+
+
+def check(path):
+    """Everything that is wrong with a notebook, as a list of sentences; each names the file and the cell."""
+    notebook = read(path)
+    problems = []
+    if Path(path).read_bytes() != canonical(notebook).encode("utf-8"):
+        problems.append(f"{shown(path)}: not in canonical form; run: python tools/notebooks.py format {shown(path)}")
+    numbers, count = printed_numbers(notebook), 0
+    for position, cell in enumerate(notebook.cells, start=1):
+        found = [f"tag {tag!r} is not on the list" for tag in cell.metadata.get("tags", []) if not TAGS.fullmatch(tag)]
+        if cell.cell_type == "markdown":
+            found += check_prose(cell, numbers)
+        elif cell.cell_type == "code":
+            count += 1
+            found += check_code(cell, count)
+        else:
+            found.append("raw cells are not used")
+        problems += [f"{shown(path)}: cell {position} ({cell.id}): {text}" for text in found]
+    return problems
+
+
+def check_code(cell, count):
+    found = [] if cell.source.strip() else ["empty code cell"]
+    if cell.execution_count != count:
+        found.append(f"execution count {cell.execution_count}, expected {count}; run: make notebooks")
+    if cell.source.rstrip().endswith(";"):
+        found.append("a semicolon at the end hides the value here but not when outputs are compared; assign it to _")
+    pictures = 0
+    for output in cell.outputs:
+        if output.output_type == "error":
+            found.append(f"stored error {output.ename}: {output.evalue}")
+        if output.get("name") == "stderr":
+            found.append("output on stderr: " + output.text.strip().splitlines()[0])
+        text = output.get("text", "") + "".join(str(value) for value in output.get("data", {}).values())
+        hits = {what: pattern.search(text) for what, pattern in PERSONAL.items()}
+        found += [f"the output holds {what}: {hit[0]}" for what, hit in hits.items() if hit]
+        kinds = [kind for kind in output.get("data", {}) if kind.startswith("image/")]
+        pictures += bool(kinds)
+        if kinds and "image/svg+xml" not in kinds:
+            found.append(f"a figure stored as {kinds[0]} only; figures are SVG, so that a stale one is noticed")
+    if pictures:
+        found += check_figure(cell.metadata.get("mystnb", {}), pictures)
+    return found
+
+
+def check_figure(settings, pictures):
+    found = [] if pictures == 1 else [f"{pictures} figures in one cell share one caption; use a cell for each"]
+    caption = str(settings.get("figure", {}).get("caption") or "").strip()
+    alt = str(settings.get("image", {}).get("alt") or "").strip()
+    if not caption:
+        found.append("the figure has no caption (cell metadata mystnb.figure.caption)")
+    if not alt:
+        found.append("the figure has no alternative text (cell metadata mystnb.image.alt)")
+    elif re.fullmatch(r"[\d\s.,;:%-]+", alt) or re.fullmatch(r"\S*[/\\]\S*|\S+\.(svg|png|jpe?g|gif)", alt):
+        found.append(f"the alternative text {alt!r} does not describe the figure")
+    return found
