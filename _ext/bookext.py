@@ -1,6 +1,5 @@
 """The book's own Sphinx extension: the small things that Jupyter Book does not do by itself.
 
-* MathJax comes from an installed package and is copied into the site: no page asks another site for anything.
 * Links to the documentation of Python and NumPy are resolved from the lists in `_inv`: building needs no network.
 * The types and references of docstrings become plain text, so that `-n` can be strict about all other references;
   the fields of a tuple are described once.
@@ -9,17 +8,12 @@
 """
 
 import html
-import importlib.util
 import re
-import shutil
 import sys
 import zlib
 from pathlib import Path
 
-from sphinx.errors import ExtensionError
-
 ROOT = Path(__file__).resolve().parent.parent
-MATHJAX_FILES = ("tex-chtml-full.js", "output/chtml/fonts/woff-v2")
 
 HOME = """<!DOCTYPE html>
 <html lang="en">
@@ -43,7 +37,6 @@ def setup(app):
     app.add_config_value("comments_config", {}, "html")  # set by Jupyter Book for an extension that we leave out
     app.connect("config-inited", settle_buttons)
     app.connect("config-inited", local_inventories, priority=400)  # before intersphinx reads its mapping
-    app.connect("builder-inited", copy_mathjax)
     app.connect("autodoc-skip-member", skip_fields)
     app.connect("autodoc-process-docstring", plain_types_and_references, priority=900)  # after napoleon
     app.connect("html-page-context", page_context, priority=900)  # after the theme
@@ -77,22 +70,6 @@ def local_inventories(app, config):
         target.write_bytes(header.encode() + zlib.compress(entries.encode()))
         mapping[source.stem] = (url, str(target))
     config.intersphinx_mapping = mapping
-
-
-def copy_mathjax(app):
-    if app.builder.format != "html":
-        return
-    package = importlib.util.find_spec("sphinx-mathjax-offline")
-    if package is None:
-        raise ExtensionError("the package sphinx-mathjax-offline is missing; run: pip install -r requirements.txt")
-    source = Path(package.origin).parent / "static" / "mathjax"
-    target = Path(app.outdir) / "_static" / "mathjax"
-    for name in MATHJAX_FILES:
-        (target / name).parent.mkdir(parents=True, exist_ok=True)
-        if (source / name).is_dir():
-            shutil.copytree(source / name, target / name, dirs_exist_ok=True)
-        else:
-            shutil.copyfile(source / name, target / name)
 
 
 def skip_fields(app, what, name, obj, skip, options):
