@@ -13,7 +13,10 @@ import sys
 import zlib
 from pathlib import Path
 
+from sphinx.errors import ExtensionError
+
 ROOT = Path(__file__).resolve().parent.parent
+FIRST_FONTS = ("fonts/source-serif-4.woff2", "fonts/source-sans-3.woff2", "fonts/source-code-pro.woff2")
 
 HOME = """<!DOCTYPE html>
 <html lang="en">
@@ -101,8 +104,20 @@ def plain_types_and_references(app, what, name, obj, options, lines):
         lines[number] = re.sub(r"\s\[(\d+)\]_", r" [\1]", line)
 
 
+def preload(context):
+    """The faces that every page shows first, asked for before the style sheets that name them have arrived."""
+    links = []
+    for name in FIRST_FONTS:
+        if not (ROOT / "_static" / name).is_file():
+            raise ExtensionError(f"the font _static/{name} is missing")
+        address = context["pathto"](f"_static/{name}", resource=True)
+        links.append(f'<link rel="preload" href="{address}" as="font" type="font/woff2" crossorigin>')
+    return "\n".join(links)
+
+
 def page_context(app, pagename, templatename, context, doctree):
     """Pages made by Sphinx itself (search, index, source listings) describe themselves too."""
+    context["metatags"] = (context.get("metatags") or "") + "\n" + preload(context)
     if "description" not in (context.get("metatags") or ""):
         text = html.escape(f"{context.get('title', '')} – {app.config.html_title}")
         context["metatags"] = (context.get("metatags") or "") + f'\n<meta name="description" content="{text}">'

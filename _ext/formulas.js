@@ -11,7 +11,7 @@ function prepare(macros) {
   // Not `noerrors` and `noundefined`, which show a mistake in red on the page: here it stops the build.
   const packages = ["base", "ams", "boldsymbol", "braket", "cancel", "cases", "color", "configmacros", "mathtools", "newcommand", "textmacros"];
   const input = new TeX({ packages, macros, formatError: (jax, error) => { throw error; } });
-  const output = new CHTML({ fontURL: "woff-v2", adaptiveCSS: true, font: new TeXFont() });
+  const output = new CHTML({ adaptiveCSS: true, font: new TeXFont({ fontURL: "woff-v2" }) });
   const page = mathjax.document("", { InputJax: input, OutputJax: output });
 
   // The formula as HTML, and its width in its own em: the page can then fit it to a phone before it is shown.
