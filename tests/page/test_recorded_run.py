@@ -60,7 +60,7 @@ def test_memory_may_be_unknown_where_the_time_is_not(stored):
 
 
 def test_without_a_file_nothing_is_measured_and_the_run_says_so(tmp_path):
-    run = recorded_run(tmp_path / "gone.json")
+    run = recorded_run(str(tmp_path / "gone.json"))
     assert run.sizes == [] and math.isnan(run.ratio("plain", "forward", 512))
     assert list(run.machine) == ["gone.json"] and "missing" in run.machine["gone.json"]
 
