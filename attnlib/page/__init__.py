@@ -1,4 +1,4 @@
-"""What only the pages of the book need: figures, figures in steps, tables, the library's own code.
+"""What only the pages of the book need: figures, figures in steps, tables, the library's own code, a recorded run.
 
 Read in this order:
 
@@ -6,10 +6,12 @@ Read in this order:
 2. `stepped`: a figure that a reader moves through with a slider.
 3. `tables`: rows of results, on a page and in a terminal.
 4. `reading`: the source of a function, shown in a chapter.
+5. `recorded`: the stored run of the benchmark, from which a chapter quotes.
 """
 
 from attnlib.page import plotting
 from attnlib.page.reading import show_source, source
+from attnlib.page.recorded import RecordedRun, recorded_run
 from attnlib.page.stepped import stepped_figure
 from attnlib.page.tables import Table, table
 
@@ -20,4 +22,6 @@ __all__ = [
     "Table",
     "source",
     "show_source",
+    "recorded_run",
+    "RecordedRun",
 ]

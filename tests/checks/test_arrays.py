@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
-from attnlib.checks.arrays import as_axis, as_float, same_shape
+from attnlib.checks import as_axis, as_float, as_integer, same_shape
+
+# --- arrays ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -96,6 +98,9 @@ def test_nested_lists_of_unequal_length_are_refused():
     assert isinstance(error.value.__cause__, ValueError)
 
 
+# --- axes and shapes ------------------------------------------------------------------------------
+
+
 @pytest.mark.parametrize(
     ("axis", "counted"), [(0, 0), (1, 1), (2, 2), (-1, 2), (-2, 1), (-3, 0), (np.int64(-1), 2), (np.uint8(1), 1)]
 )
@@ -142,3 +147,28 @@ def test_every_shape_is_shown_when_three_arrays_differ():
     with pytest.raises(ValueError) as error:
         same_shape("f", a=np.ones(2), b=np.ones(2), c=np.ones(3))
     assert str(error.value) == "f: a and b and c must have the same shape.\n  a: (2,)\n  b: (2,)\n  c: (3,)"
+
+
+# --- integers -------------------------------------------------------------------------------------
+
+
+def test_an_integer_is_an_integer_of_python_or_numpy():
+    for number in (3, np.int8(3), np.uint64(3)):
+        assert as_integer("f", "n", number, minimum=3) == 3
+        assert type(as_integer("f", "n", number)) is int
+
+
+INTEGERS = [
+    (1.0, None, TypeError, "f: n must be an integer; got 1.0."),
+    (True, None, TypeError, "f: n must be an integer; got True."),
+    (np.True_, None, TypeError, "f: n must be an integer; got np.True_."),
+    ("1", None, TypeError, "f: n must be an integer; got '1'."),
+    (0, 1, ValueError, "f: n must be at least 1; got 0."),
+]
+
+
+@pytest.mark.parametrize(("number", "minimum", "error", "message"), INTEGERS)
+def test_what_is_no_integer(number, minimum, error, message):
+    with pytest.raises(error) as caught:
+        as_integer("f", "n", number, minimum=minimum)
+    assert str(caught.value) == message

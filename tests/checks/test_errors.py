@@ -1,148 +1,16 @@
-"""attnlib.checks.inputs: are bad arguments refused, in words that help, and good ones left alone?
+"""attnlib.checks.inputs: are bad arguments refused, in words that help?
 
 The messages are read at the public door: through attention and attention_backward.
 """
 
-import fractions
-import warnings
-
 import numpy as np
 import pytest
+from checks_cases import D_OUT, INF, KEY, NAN, QUERY, VALUE, WEIGHTS
 
-from attnlib.checks.arrays import as_integer
-from attnlib.attention.grouped import fold_heads
-from attnlib.checks.inputs import as_mask, as_mask_array, attention_inputs, heads_fit
 from attnlib.attention import attention, attention_backward
+from attnlib.checks import attention_inputs
 
-INF, NAN = np.inf, np.nan
-F32 = np.finfo(np.float32)
-# Every axis has its own size, so that mixing up two axes cannot go unnoticed.
-QUERY, KEY, VALUE = np.ones((2, 5)), np.ones((3, 5)), np.ones((3, 4))
-D_OUT, WEIGHTS = np.ones((2, 4)), np.ones((2, 3))
-
-
-# --- what good arguments become ---------------------------------------------------------------------
-
-
-def test_arguments_are_returned_in_order():
-    inputs = attention_inputs("f", QUERY, KEY, VALUE, d_out=D_OUT, weights=WEIGHTS)
-    for actual, given in zip((*inputs[:3], *inputs.saved), (QUERY, KEY, VALUE, D_OUT, WEIGHTS), strict=True):
-        assert actual is given
-    assert (inputs.mask, inputs.scale, inputs.dtype) == (None, 5**-0.5, np.float64)
-    assert inputs.scores_shape == (2, 3)
-
-
-def test_leading_axes_come_first_in_every_shape():
-    query, key, value = np.ones((2, 6, 4, 5)), np.ones((2, 3, 7, 5)), np.ones((2, 3, 7, 8))
-    saved = {"out": (2, 6, 4, 8), "d_out": (2, 6, 4, 8), "weights": (2, 6, 4, 7), "logsumexp": (2, 6, 4)}
-    inputs = attention_inputs("f", query, key, value, **{name: np.ones(shape) for name, shape in saved.items()})
-    assert (inputs.scores_shape, inputs.scale) == ((2, 6, 4, 7), 5**-0.5)
-    for name, shape in saved.items():
-        with pytest.raises(ValueError, match=f"^f: {name} must have the shape"):
-            attention_inputs("f", query, key, value, **{name: np.ones(shape[1:])})
-
-
-GOOD_SCALES = [0, 0.0, -1, 2.5, np.float32(0.5), np.float64(3), np.int64(2), fractions.Fraction(1, 2)]
-
-
-@pytest.mark.parametrize("scale", GOOD_SCALES)
-def test_any_finite_real_number_is_a_scale(scale):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        made = attention_inputs("f", QUERY, KEY, VALUE, scale=scale).scale
-    assert type(made) is float
-    assert made == scale
-
-
-@pytest.mark.parametrize("scale", [F32.max, F32.min, float(F32.max)])
-def test_the_largest_scale_of_the_dtype_is_accepted(scale):
-    query, key, value = (array.astype(np.float32) for array in (QUERY, KEY, VALUE))
-    assert attention_inputs("f", query, key, value, scale=scale).scale == scale
-
-
-@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
-def test_an_additive_mask_takes_the_dtype_to_compute_in(dtype):
-    query, key, value = (array.astype(dtype) for array in (QUERY, KEY, VALUE))
-    compute = np.float32 if dtype == np.float16 else dtype
-    for mask_dtype in (np.float16, np.float32, np.float64):
-        inputs = attention_inputs("f", query, key, value, mask=np.zeros(3, mask_dtype))
-        assert inputs.mask.dtype == inputs.query.dtype == compute
-        assert inputs.dtype == dtype
-
-
-def test_a_mask_that_fits_is_not_copied():
-    for mask in (np.ones((2, 3), bool), np.ones((2, 3))):
-        assert attention_inputs("f", QUERY, KEY, VALUE, mask=mask).mask is mask
-
-
-def test_a_mask_keeps_its_own_axes():
-    for shape in [(), (3,), (1,), (2, 1), (1, 3), (2, 3)]:
-        assert attention_inputs("f", QUERY, KEY, VALUE, mask=np.ones(shape, bool)).mask.shape == shape
-
-
-def test_a_number_too_low_for_float32_is_minus_infinity_and_nan_stays():
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        mask = as_mask("f", [np.finfo(np.float64).min, NAN, 0.0, F32.min], (2, 4), np.float32)
-    np.testing.assert_array_equal(mask, np.array([-INF, NAN, 0, F32.min], np.float32), strict=True)
-
-
-def test_without_a_dtype_a_mask_keeps_its_own():
-    assert as_mask_array("f", np.zeros(3, np.float16)).dtype == np.float16
-
-
-@pytest.mark.parametrize("causal", [False, True, np.True_])
-def test_causal_may_be_a_boolean_of_python_or_numpy(causal):
-    attention_inputs("f", QUERY, KEY, VALUE, causal=causal)
-
-
-def test_an_integer_is_an_integer_of_python_or_numpy():
-    for number in (3, np.int8(3), np.uint64(3)):
-        assert as_integer("f", "n", number, minimum=3) == 3
-        assert type(as_integer("f", "n", number)) is int
-
-
-# --- shared heads -----------------------------------------------------------------------------------
-
-
-def test_folding_puts_the_heads_of_a_group_below_each_other(rng):
-    query, key = rng.normal(size=(2, 6, 4, 5)), np.ones((2, 3, 7, 5))
-    folded = fold_heads(query, like=key)
-    assert folded.shape == (2, 3, 8, 5)
-    for b, h, q in np.ndindex(2, 6, 4):  # query heads 0 and 1 share key head 0, and so on
-        np.testing.assert_array_equal(folded[b, h // 2, h % 2 * 4 + q], query[b, h, q])
-    assert np.shares_memory(folded, query)
-
-
-@pytest.mark.parametrize("shape", [(4, 5), (3, 4, 5), (2, 3, 4, 5)])
-def test_without_shared_heads_folding_changes_nothing(shape):
-    query = np.ones(shape)
-    assert fold_heads(query, like=np.ones((*shape[:-2], 7, 5))) is query
-
-
-@pytest.mark.parametrize(
-    ("query", "key", "fits"),
-    [
-        ((4, 5), (3, 5), True),
-        ((6, 4, 5), (2, 3, 5), True),
-        ((6, 4, 5), (1, 3, 5), True),
-        ((6, 4, 5), (4, 3, 5), False),
-        ((2, 4, 5), (6, 3, 5), False),
-        ((6, 4, 5), (0, 3, 5), False),
-        ((0, 4, 5), (0, 3, 5), True),
-        ((0, 4, 5), (2, 3, 5), True),
-        ((4, 5), (1, 3, 5), False),
-        ((1, 4, 5), (3, 5), False),
-        ((2, 6, 4, 5), (1, 6, 3, 5), False),
-        ((2, 6, 4, 5), (1, 3, 3, 5), False),
-        ((2, 6, 4, 5), (2, 3, 3, 5), True),
-    ],
-)
-def test_heads_fit_if_they_are_equal_or_a_multiple(query, key, fits):
-    assert heads_fit(np.ones(query), np.ones(key)) is fits
-
-
-# --- error messages ---------------------------------------------------------------------------------
+# --- shapes ---------------------------------------------------------------------------------------
 
 
 def shapes(query, key, value=None):
@@ -234,6 +102,8 @@ def test_shapes_that_do_not_fit(inputs, message):
     assert str(caught.value) == message
 
 
+# --- masks ----------------------------------------------------------------------------------------
+
 MEANING = "True = this query may look at this key, or float = added to the scores"
 FITS = (
     "attention: mask must broadcast to the shape (..., q, k) of the scores, by NumPy's rules and without enlarging it. "
@@ -289,6 +159,8 @@ def test_a_mask_above_the_range_of_float32_is_refused():
     assert str(caught.value) == POSITIVE.replace("float64", "float32")
 
 
+# --- scales, causal, numbers ----------------------------------------------------------------------
+
 ONE_NUMBER = "attention: scale must be one real number, or None for 1/sqrt(d); got "
 FINITE = "attention: scale must be a finite number in float64; got "
 SCALES = {
@@ -343,6 +215,8 @@ def test_inputs_are_real_numbers(name, dtype):
     )
 
 
+# --- saved arrays ---------------------------------------------------------------------------------
+
 SAVED = {
     "d_out of the wrong width": (
         np.ones((2, 5)), WEIGHTS,
@@ -389,19 +263,3 @@ def test_logsumexp_and_out_have_their_own_shapes():
     )
     with pytest.raises(ValueError, match=r"^f: out must have the shape \(\.\.\., q, v\) = \(2, 4\)"):
         attention_inputs("f", QUERY, KEY, VALUE, out=np.ones((2, 3)), logsumexp=np.ones(2))
-
-
-INTEGERS = [
-    (1.0, None, TypeError, "f: n must be an integer; got 1.0."),
-    (True, None, TypeError, "f: n must be an integer; got True."),
-    (np.True_, None, TypeError, "f: n must be an integer; got np.True_."),
-    ("1", None, TypeError, "f: n must be an integer; got '1'."),
-    (0, 1, ValueError, "f: n must be at least 1; got 0."),
-]
-
-
-@pytest.mark.parametrize(("number", "minimum", "error", "message"), INTEGERS)
-def test_what_is_no_integer(number, minimum, error, message):
-    with pytest.raises(error) as caught:
-        as_integer("f", "n", number, minimum=minimum)
-    assert str(caught.value) == message

@@ -1,0 +1,33 @@
+"""attnlib.flash: is nothing larger than a tile ever held?"""
+
+import numpy as np
+import pytest
+from flash_cases import make_inputs
+from memory_spy import peak_memory
+
+from attnlib.flash import flash_attention, flash_attention_backward, flash_attention_mask_backward
+
+
+@pytest.mark.parametrize("options", [{}, {"causal": True}, {"window": 100}, {"mask": True}], ids=str)
+def test_the_memory_grows_with_the_length_not_with_its_square(rng, options):
+    peaks = []
+    for n in (512, 2048):
+        inputs = make_inputs(rng, leading=(), q=n, k=n, d=16, v=16, dtype=np.float32)
+        d_out = rng.normal(size=(n, 16)).astype(np.float32)
+        if "mask" in options:
+            options = {"mask": np.arange(n) % 3 > 0}  # over the keys: n numbers
+        saved = flash_attention(*inputs, **options, block_q=64, block_k=64)
+        forward = peak_memory(flash_attention, *inputs, **options, block_q=64, block_k=64)
+        backward = peak_memory(flash_attention_backward, d_out, *inputs, *saved, **options, block_q=64, block_k=64)
+        peaks.append((forward, backward))
+    assert max(forward, backward) < 4 * n * n / 20  # the scores take 4 · n² bytes
+    for small, large in zip(*peaks, strict=True):
+        assert large < 4.5 * small
+
+
+def test_the_gradient_of_a_small_mask_takes_little_memory(rng):
+    n = 2048
+    inputs, d_out = make_inputs(rng, (), q=n, k=n, d=16, v=16), rng.normal(size=(n, 16))
+    mask = rng.normal(size=n)
+    saved = flash_attention(*inputs, mask=mask)
+    assert peak_memory(flash_attention_mask_backward, d_out, *inputs, *saved, mask, block_q=64, block_k=64) < n * n / 2

@@ -1,0 +1,83 @@
+"""attnlib.flash.tiles: is every tile visited that holds something, and no other?"""
+
+import numpy as np
+import pytest
+from flash_cases import K, Q, V, allowed, bands, blocks, make_inputs
+
+from attnlib.flash import flash_attention, flash_attention_backward, tiles_visited
+from attnlib.flash.tiles import Tiles, plan_tiles
+
+
+@bands
+@blocks
+def test_the_predicted_tiles_are_the_ones_computed(rng, band, block_q, block_k, monkeypatch):
+    seen, hide = [], Tiles.hide
+
+    def counted(tiles, scores, head, tile):
+        assert scores.shape == (tile.rows.stop - tile.rows.start, tile.columns.stop - tile.columns.start)
+        seen.append(tile)
+        hide(tiles, scores, head, tile)
+
+    monkeypatch.setattr(Tiles, "hide", counted)
+    inputs, options = make_inputs(rng, leading=()), {**band, "block_q": block_q, "block_k": block_k}
+    saved = flash_attention(*inputs, **options)
+    mask = allowed(Q, K, **band)
+    starts = [(i, j) for i in range(0, Q, block_q) for j in range(0, K, block_k)]
+    expected = sum(mask[i : i + block_q, j : j + block_k].any() for i, j in starts)
+    assert tiles_visited(Q, K, **options) == (expected, len(starts))
+    assert len(seen) == expected
+    assert all(mask[tile.rows, tile.columns].any() for tile in seen)
+    assert all(tile.cut == (not mask[tile.rows, tile.columns].all()) for tile in seen)
+    flash_attention_backward(rng.normal(size=(Q, V)), *inputs, *saved, **options)
+    assert len(seen) == 2 * expected
+
+
+def test_a_tile_ends_where_the_reach_of_its_queries_ends():
+    tiles = plan_tiles("tiles", 8, 8, causal=False, window=3, offset=1, block_q=2, block_k=4)
+    reach = [[(tile.columns.start, tile.columns.stop) for tile in tiles.along(rows)] for rows in tiles.query_blocks()]
+    assert reach == [[(0, 3)], [(1, 4), (4, 5)], [(3, 4), (4, 7)], [(5, 8)]]
+
+
+def test_a_tile_is_a_view_of_the_workspace_so_that_none_is_allocated(rng):
+    tiles = plan_tiles("tiles", 5, 7, causal=False, window=None, offset=0, block_q=2, block_k=3)
+    workspace = tiles.workspace(np.float32)
+    assert workspace.shape == (6,) and workspace.dtype == np.float32
+    assert tiles._replace(block_q=100, block_k=100).workspace(np.float32).shape == (35,)
+    for rows in tiles.query_blocks():
+        for tile in tiles.along(rows):
+            view = tile.view(workspace)
+            assert view.shape == (tile.rows.stop - tile.rows.start, tile.columns.stop - tile.columns.start)
+            assert np.shares_memory(view, workspace)
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 16])
+@pytest.mark.parametrize("block", [1, 3, 64])
+def test_causal_visits_the_triangle_of_tiles(n, block):
+    blocks = -(-n // block)
+    assert tiles_visited(n, n, causal=True, block_q=block, block_k=block) == (blocks * (blocks + 1) // 2, blocks**2)
+
+
+def test_a_window_visits_as_many_tiles_as_the_sequence_is_long():
+    # 1024 keys in blocks of 64, window 64: two tiles for each block of queries, one for the first.
+    assert tiles_visited(1024, 1024, window=64, block_q=64, block_k=64) == (31, 256)
+    assert tiles_visited(4096, 4096, window=64, block_q=64, block_k=64) == (127, 4096)
+    assert tiles_visited(0, 5) == (0, 0)
+    assert tiles_visited(5, 0) == (0, 0)
+    assert tiles_visited(4096, 4096) == (16 * 8, 16 * 8)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"q": -1}, ValueError, "tiles_visited: q must be at least 0; got -1"),
+        ({"k": -1}, ValueError, "tiles_visited: k must be at least 0; got -1"),
+        ({"k": 2.0}, TypeError, r"tiles_visited: k must be an integer; got 2\.0"),
+        ({"block_q": 0}, ValueError, "tiles_visited: block_q must be at least 1; got 0"),
+        ({"causal": "yes"}, TypeError, "tiles_visited: causal must be True or False; got 'yes'"),
+        ({"window": 0}, ValueError, "tiles_visited: window must be at least 1; got 0"),
+        ({"offset": 0.5}, TypeError, r"tiles_visited: offset must be an integer; got 0\.5"),
+    ],
+)
+def test_tiles_visited_refuses_bad_sizes(arguments, error, message):
+    with pytest.raises(error, match=message):
+        tiles_visited(**{"q": 4, "k": 4, **arguments})

@@ -1,0 +1,67 @@
+"""attnlib.softmax: is each gradient the slope that is measured?"""
+
+import numpy as np
+import pytest
+from softmax_cases import INF, SHAPE
+
+from attnlib.gradients import check_gradient, complex_step_gradient
+from attnlib.softmax import log_softmax, log_softmax_backward, logsumexp, logsumexp_backward, softmax, softmax_backward
+
+GRADIENTS = {
+    "softmax": (softmax, lambda d, x, axis: softmax_backward(d, softmax(x, axis), axis)),
+    "log_softmax": (log_softmax, lambda d, x, axis: log_softmax_backward(d, log_softmax(x, axis), axis)),
+    "logsumexp": (logsumexp, lambda d, x, axis: logsumexp_backward(d, x, logsumexp(x, axis), axis)),
+}
+
+
+def complex_twin(name, z, axis):
+    # The textbook formula; the maximum is a constant, so it is taken on the real part.
+    shift = z.real.max(axis=axis, keepdims=True)
+    exponentials = np.exp(z - shift)
+    total = exponentials.sum(axis=axis, keepdims=True)
+    return {
+        "softmax": exponentials / total,
+        "log_softmax": z - shift - np.log(total),
+        "logsumexp": (shift + np.log(total)).squeeze(axis),
+    }[name]
+
+
+@pytest.mark.parametrize("axis", [-1, 0, 1])
+@pytest.mark.parametrize("name", GRADIENTS)
+def test_gradient_by_finite_differences(name, axis, rng):
+    forward, backward = GRADIENTS[name]
+    x = rng.normal(size=SHAPE)
+    d_out = rng.normal(size=forward(x, axis).shape)
+    gradient = backward(d_out, x, axis)
+    loss = lambda x: (d_out * forward(x, axis)).sum()  # noqa: E731
+    report = check_gradient(loss, x, gradient, tolerance=1e-10)
+    assert report, str(report)
+    report = check_gradient(loss, x, gradient, order=2, tolerance=1e-8)
+    assert report, str(report)
+
+
+@pytest.mark.parametrize("axis", [-1, 0, 1])
+@pytest.mark.parametrize("name", GRADIENTS)
+def test_gradient_by_complex_step(name, axis, rng):
+    forward, backward = GRADIENTS[name]
+    x = 2 * rng.normal(size=SHAPE)
+    d_out = rng.normal(size=forward(x, axis).shape)
+    gradient = backward(d_out, x, axis)
+    exact = complex_step_gradient(lambda z: (d_out * complex_twin(name, z, axis)).sum(), x)
+    assert abs(gradient - exact).max() <= 1e-13 * abs(exact).max()
+
+
+@pytest.mark.parametrize("name", GRADIENTS)
+def test_gradient_with_a_masked_score_held_at_minus_infinity(name, rng):
+    forward, backward = GRADIENTS[name]
+    x, keep = rng.normal(size=SHAPE), rng.random(SHAPE) < 0.7
+    keep[0, 1], keep[1, 1] = False, True  # a dead row and a full one
+    d_out = rng.normal(size=forward(x).shape)
+    masked = np.where(keep, x, -INF)
+
+    def loss(x):
+        out = forward(np.where(keep, x, -INF))
+        return (d_out * np.where(np.isneginf(out), 0, out)).sum()
+
+    report = check_gradient(loss, x, backward(d_out, masked, -1), tolerance=1e-9)
+    assert report, str(report)
