@@ -20,6 +20,7 @@ from attnlib.exercises.engine.registry import registry
 from attnlib.exercises.engine.source import solution_source
 
 TAG = "exercise-"
+UNATTEMPTED = "not attempted yet"
 logger = logging.getLogger(__name__)
 
 
@@ -42,8 +43,11 @@ class ExerciseHelp(SphinxTransform):
             return
         cells_of(self.env).setdefault(self.env.docname, []).append(id)
         self.env.note_dependency(inspect.getsourcefile(exercise.solution))
+        unattempted = [output for output in cell.children if UNATTEMPTED in output.astext()]
+        for output in unattempted:  # the state of every exercise on the site says nothing
+            cell.remove(output)
         place = cell.parent.index(cell) + 1
-        cell.parent[place:place] = list(folded(exercise))
+        cell.parent[place:place] = [nodes.container("", *folded(exercise), classes=["exercise-helps"])]
         section = cell.parent
         while section is not None and not isinstance(section, nodes.section):
             section = section.parent
