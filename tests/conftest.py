@@ -1,7 +1,12 @@
-"""Fixtures that every test file shares."""
+"""What every test file shares: a generator of random numbers, and no stopwatch in the property tests."""
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, settings
+
+# A property that takes long on a busy machine is no less true.
+settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("untimed")
 
 
 @pytest.fixture

@@ -35,7 +35,7 @@ def test_the_gradient_matches_the_chain_rule_written_as_loops(rng, kind, heads):
     assert_close(d_mask, d_scores)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.data())
 def test_any_shape_and_any_mask_that_broadcasts(data):
     leading = data.draw(st.lists(st.integers(0, 3), max_size=3), label="leading")

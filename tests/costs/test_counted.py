@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 from costs_cases import D, EVERY_SMALL_CASE, K, Q, V, blocks, make_inputs, sizes
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from attnlib.costs import (
@@ -68,7 +68,6 @@ def test_loops_are_right_and_move_what_the_formula_says_in_every_small_case():
         check_backward_loops(*sizes, causal, seed=q)
 
 
-@settings(deadline=None)
 @given(st.tuples(st.integers(0, 9), sizes, sizes, sizes, blocks, blocks, st.integers(0, 2**32 - 1)))
 def test_naive_loops_are_right_and_move_what_the_formula_says(case):
     check_naive_loops(*case)
@@ -84,7 +83,6 @@ def check_naive_loops(q, k, d, v, block_q, block_k, seed):
     assert moved(memory) == count_traffic(q, k, d, v, block_q=block_q, block_k=block_k)
 
 
-@settings(deadline=None)
 @given(st.integers(0, 9), sizes, sizes, sizes, blocks, blocks, st.booleans(), st.integers(0, 2**32 - 1))
 @pytest.mark.parametrize("loops, method", FLASH_LOOPS)
 def test_flash_loops_are_right_and_move_what_the_formula_says(
@@ -135,7 +133,6 @@ def test_the_flash_loops_are_causal_only_if_asked(rng):
 # --- backward -------------------------------------------------------------------------------------
 
 
-@settings(deadline=None)
 @given(st.tuples(st.integers(0, 9), sizes, sizes, sizes, blocks, blocks, st.booleans(), st.integers(0, 2**32 - 1)))
 def test_backward_loops_agree_with_each_other_and_move_what_the_formula_says(case):
     check_backward_loops(*case)

@@ -5,7 +5,7 @@ import oracles
 import pytest
 from array_tools import close
 from decoding_cases import B, D, G, H, N, V, in_chunks, make_cache, make_inputs
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from attnlib.attention import attention
@@ -26,7 +26,6 @@ def test_one_token_at_a_time_is_causal_attention_over_the_whole_sequence(rng, g)
     close(attention(inputs[0][..., -1:, :], cache.keys, cache.values)[1], weights[..., -1:, :])
 
 
-@settings(deadline=None)
 @given(st.lists(st.integers(0, 4), min_size=1, max_size=5), st.sampled_from([1, 2, 3, 6]), st.integers(0, 2**32 - 1))
 def test_chunks_of_any_size_give_the_same(sizes, g, seed):
     inputs = make_inputs(np.random.default_rng(seed), g=g, n=sum(sizes))

@@ -201,7 +201,7 @@ def test_the_largest_array_that_lives_at_any_moment_counts():
         del x
         return np.zeros(n)
 
-    assert 80_000 <= peak_bytes(comes_and_goes, (10_000,)) < 100_000
+    assert 8_000_000 <= peak_bytes(comes_and_goes, (1_000_000,)) < 10_000_000
 
 
 WAYS = {

@@ -1,8 +1,8 @@
 """How strong are the probes? Every small slip in a solution is rejected, unless a person found it to be right."""
 
 import numpy as np
-import pytest
 from equivalents import EQUIVALENTS
+from exercise_cases import every_function
 from mutants import mutants
 
 from attnlib.exercises import grade
@@ -10,20 +10,19 @@ from attnlib.exercises.engine import calls
 from attnlib.exercises.engine.registry import registry
 from attnlib.exercises.engine.source import solution_source
 
-FUNCTIONS = [exercise for exercise in registry().values() if not exercise.value]
 
-
-@pytest.mark.parametrize("exercise", FUNCTIONS, ids=lambda exercise: exercise.id)
+@every_function
 def test_every_slip_in_the_solution_is_rejected(exercise, monkeypatch):
-    monkeypatch.setattr(calls, "TIME_LIMIT", 0.5)
+    reviewed, full = EQUIVALENTS.get(exercise.id, {}), calls.TIME_LIMIT
     survivors, count = [], 0
     for description, source in mutants(solution_source(exercise)):
         namespace = {"np": np}
         exec(compile(source, description, "exec"), namespace)
         count += 1
+        # A slip may run for ever, so it has half a second; what is known to be right has all the time of a reader.
+        monkeypatch.setattr(calls, "TIME_LIMIT", full if description in reviewed else 0.5)
         if grade(exercise, namespace[exercise.id]).status == "passed":
             survivors.append(description)
-    reviewed = EQUIVALENTS.get(exercise.id, {})
     assert count >= 5
     assert set(survivors) - set(reviewed) == set(), "these slips pass: add a probe, or write them into equivalents.py"
     assert set(reviewed) - set(survivors) == set(), "these are rejected by now: take them out of equivalents.py"

@@ -46,7 +46,7 @@ def test_any_mask_gives_the_values_and_gradients_of_plain_attention(rng, kind, b
         assert_all_close(actual, plain(inputs, d_out, **options))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.data())
 def test_any_shape_any_mask_and_any_blocks(data):
     leading = data.draw(st.lists(st.integers(0, 3), max_size=3), label="leading")

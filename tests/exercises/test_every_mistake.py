@@ -1,0 +1,135 @@
+"""Every registered exercise: each known mistake is called by its own name, and what is unknown is rejected."""
+
+import itertools
+
+import numpy as np
+import pytest
+from exercise_cases import bits, every_exercise, every_function, every_mistake
+
+from attnlib.exercises import grade
+from attnlib.exercises.engine import diagnose
+from attnlib.exercises.engine.calls import arguments
+
+# --- known mistakes -------------------------------------------------------------------------------
+
+
+@every_mistake
+def test_a_known_mistake_is_called_by_its_own_name(exercise, mistake):
+    result = grade(exercise, exercise.family(bits(mistake.id)))
+    assert result.mistakes == (mistake.id,), result.lines
+    assert mistake.say in result.lines[0]
+
+
+@every_function
+def test_two_mistakes_at_once_are_rejected_unless_they_cancel(exercise):
+    for pair in itertools.combinations([mistake.id for mistake in exercise.mistakes], 2):
+        outcomes = [diagnose.variant(exercise, bits(*pair), place) for place in range(len(exercise.probes))]
+        right = map(diagnose.is_right, itertools.repeat(exercise), outcomes, diagnose.expected(exercise))
+        assert all(right) == (bits(*pair) in exercise.cancelling), pair
+
+
+@every_exercise
+def test_no_two_mistakes_are_alike(exercise):
+    places = range(len(exercise.probes))
+    for one, other in itertools.combinations([mistake.id for mistake in exercise.mistakes], 2):
+        alike = all(
+            diagnose._same(
+                exercise, diagnose.variant(exercise, bits(one), i), diagnose.variant(exercise, bits(other), i)
+            )
+            for i in places
+        )
+        assert not alike, (one, other)
+
+
+@every_mistake
+def test_a_mistake_can_be_told_from_a_crash(exercise, mistake):
+    """On at least one case where it is wrong it returns something."""
+    outcomes = [diagnose.variant(exercise, bits(mistake.id), place) for place in range(len(exercise.probes))]
+    wrong = [
+        outcome
+        for outcome, want in zip(outcomes, diagnose.expected(exercise), strict=True)
+        if not diagnose.is_right(exercise, outcome, want)
+    ]
+    assert any(outcome.values is not None for outcome in wrong)
+
+
+# --- cases ----------------------------------------------------------------------------------------
+
+
+@every_function
+def test_every_case_is_needed_or_says_why_it_is_there(exercise):
+    ids = [mistake.id for mistake in exercise.mistakes]
+    places = range(len(exercise.probes))
+    wrong = {
+        id: [
+            not diagnose.is_right(exercise, diagnose.variant(exercise, bits(id), i), diagnose.expected(exercise)[i])
+            for i in places
+        ]
+        for id in ids
+    }
+    if len(exercise.probes) == 1:
+        return
+    idle = []
+    for place in places:
+        others = [i for i in places if i != place]
+        unseen = [id for id in ids if not any(wrong[id][i] for i in others)]
+        crash_only = [id for id in ids if all(_crashes(exercise, id, i) for i in _telling(exercise, wrong[id], others))]
+        needed = unseen or crash_only or _merges(exercise, ids, others) or place == 0
+        if not needed and not exercise.probes[place].why:
+            idle.append(exercise.probes[place].label)
+    assert idle == [], "no mistake needs these cases: drop them, or say in `why` what they are for"
+
+
+def _telling(exercise, wrong, places):
+    """The cases by which a mistake is recognised: not the edge cases, unless it shows nowhere else."""
+    wrong_at = [i for i in places if wrong[i]]
+    visible = [i for i in wrong_at if exercise.probes[i].kind != "edge"]
+    return visible or wrong_at
+
+
+def _crashes(exercise, id, place):
+    return diagnose.variant(exercise, bits(id), place).values is None
+
+
+def _merges(exercise, ids, places):
+    """Would two mistakes look alike on these cases alone?"""
+    return any(
+        all(
+            diagnose._same(exercise, diagnose.variant(exercise, bits(a), i), diagnose.variant(exercise, bits(b), i))
+            for i in places
+        )
+        for a, b in itertools.combinations(ids, 2)
+    )
+
+
+# --- unknown mistakes -----------------------------------------------------------------------------
+
+WRONG = {
+    "returns its first argument": lambda *args: args[0],
+    "returns zeros": lambda *args: args[0] * 0.0,
+    "returns None": lambda *args: print(),
+    "stops": lambda *args: 1 / 0,
+    "returns a word": lambda *args: "word",
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+@every_function
+def test_an_unknown_wrong_answer_is_rejected_with_a_sentence(exercise, wrong):
+    result = grade(exercise, WRONG[wrong])
+    assert result.status in ("wrong", "crashed")
+    assert result.lines[0].startswith(f"[!] {exercise.id}: ") and result.lines[-1].startswith("    For help: hint(")
+
+
+@every_function
+def test_an_answer_in_float32_is_told_apart(exercise):
+    def answer(*args):
+        single = [a.astype(np.float32) if isinstance(a, np.ndarray) and a.dtype == np.float64 else a for a in args]
+        return exercise.solution(*single)
+
+    out = exercise.solution(*arguments(exercise, exercise.probes[0]))
+    if np.asarray(out[0] if isinstance(out, tuple) else out).dtype.kind != "f":
+        pytest.skip("the answer is not made of floats")
+    result = grade(exercise, answer)
+    assert result.status == "wrong" and result.mistakes == ()
+    assert "right to about 7 digits only; computed in float32?" in result.lines[0]

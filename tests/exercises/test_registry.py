@@ -1,0 +1,32 @@
+"""attnlib.exercises.engine.registry: is every exercise found, and what is not there told?"""
+
+import subprocess
+import sys
+
+import pytest
+from answers import right
+
+from attnlib.exercises import check, grade
+from attnlib.exercises.engine import registry
+
+
+def test_an_unknown_id_gets_a_suggestion():
+    with pytest.raises(ValueError, match="There is no exercise 'softmx'. Did you mean 'softmax'?"):
+        grade("softmx", right)
+    with pytest.raises(ValueError, match="There is no exercise 3"):
+        check(3, right)
+
+
+def test_an_exercise_without_a_place_in_the_book_is_told(monkeypatch):
+    monkeypatch.setitem(registry._BOOK_ORDER, "masks", ("spot_mask", "causal_mask", "padded_causal_attention", "allowed_pairs"))
+    with pytest.raises(ValueError, match="'masked_softmax', in attnlib/exercises/masks/masked_softmax.py, has no place in the book"):
+        registry.registry.__wrapped__()
+
+
+def test_the_import_needs_numpy_and_the_standard_library_only():
+    code = (
+        "import sys; import attnlib.exercises as e; e.progress(); "
+        "print(sorted({m.partition('.')[0] for m in sys.modules} & {'IPython', 'matplotlib', 'scipy', 'ctypes'}))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] in ("[]", "['ctypes']")  # NumPy itself imports ctypes

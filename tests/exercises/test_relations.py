@@ -1,0 +1,87 @@
+"""attnlib.exercises.engine.relations: how is a wrong answer described that nobody foresaw, or that is wrong twice?"""
+
+import re
+
+import numpy as np
+import pytest
+from answers import first_line, right
+
+from attnlib.exercises import grade
+from attnlib.exercises.engine import relations
+
+RELATIONS = {
+    "twice": (lambda x: 2 * right(x), "every number is 2 times the right one"),
+    "half": (lambda x: right(x) / 2, "every number is 2 times too small"),
+    "minus": (lambda x: -right(x), "exactly minus the right answer"),
+    "by a size": (lambda x: right(x) * x.shape[-1], "too large by a factor of the size of axis -1 of x, here 5"),
+    "by a root": (
+        lambda x: right(x) / np.sqrt(x.shape[-1]),
+        "too small by a factor of the square root of the size of axis -1 of x, here 2.24",
+    ),
+    "offset": (lambda x: right(x) + 0.25, "every number is off by the same amount, 0.25"),
+    "first batch element": (
+        lambda x: np.concatenate([right(x)[:1], right(x)[1:] * x[1:]]),
+        r"only the first (batch element|row) \(along axis 0\) is right",
+    ),
+    "row factor": (lambda x: right(x) * x[..., :1], "right up to one factor for each row"),
+    "column factor": (lambda x: right(x) * np.arange(1, x.shape[-1] + 1), "up to one factor for each column"),
+    "row offset": (lambda x: right(x) + x[..., :1], "one constant added to each row"),
+    "permuted": (lambda x: right(x)[..., ::-1], "the right numbers, in other places"),
+    "row sums": (lambda x: right(x) ** 2, "rows do not sum to 1; one of them sums to 0.40"),
+    "negative": (lambda x: right(x) + (np.arange(x.shape[-1]) == 0) - (np.arange(x.shape[-1]) == 1), "negative"),
+    "rounded": (lambda x: right(x).round(4), "right to about . digits only; rounded, or an epsilon in it?"),
+    "float32": (lambda x: right(x.astype(np.float32)), r"right to about 7 digits only; computed in float32\?"),
+    "float32 inside": (
+        lambda x: right(x.astype(np.float32)).astype(float),
+        r"right to about 7 digits only; computed in float32\?",
+    ),
+    "float16": (lambda x: right(x.astype(np.float16)).astype(float), "right to about . digits only"),
+    "something else": (lambda x: np.sin(right(x) * 3) * x, "the largest difference|do not sum to 1"),
+}
+
+
+@pytest.mark.parametrize("case", RELATIONS)
+def test_an_unknown_wrong_answer_is_described(case):
+    answer, sentence = RELATIONS[case]
+    line = first_line(answer)
+    assert re.search(sentence, line), line
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+def test_zeros_are_not_called_right_up_to_a_factor(axis):
+    want = np.array([[1.0, 2.0, 4.0], [3.0, 5.0, 9.0], [2.0, 7.0, 1.0]])
+    factors = np.expand_dims([0.0, 2.0, 3.0], axis)
+    assert "factor" not in relations.describe([(factors * want, want, {})])
+    assert "up to one factor" in relations.describe([((factors + 2) * want, want, {})])
+
+
+def test_a_transposed_answer_is_described():
+    def answer(a_t, b, c_t):
+        return (c_t @ b.mT @ a_t).mT + 0.0 if a_t.shape == b.shape == c_t.shape else c_t @ b.mT @ a_t
+
+    line = first_line(answer, "product_transpose")
+    assert "swapped (transposed)" in line
+
+
+def test_two_mistakes_at_once_are_both_named():
+    def answer(x):  # over everything, and the logarithm of it
+        e = np.exp(x - x.max(axis=-1, keepdims=True))
+        return np.log(e / e.sum())
+
+    result = grade("softmax", answer)
+    assert result.mistakes == ("axis_all", "log")
+    assert result.lines[0].startswith("[!] softmax: two mistakes. (1) The whole array sums to 1")
+
+
+def test_an_overflow_does_not_hide_a_mistake_that_everybody_can_see():
+    def answer(x):
+        return np.log(np.exp(x) / np.exp(x).sum(axis=-1, keepdims=True))
+
+    assert grade("softmax", answer).mistakes == ("log",)
+
+
+def test_a_rejection_says_where():
+    result = grade("softmax", lambda x: np.exp(x) / np.exp(x).sum(axis=-1, keepdims=True))
+    assert result.failed == ("large scores", "rows far apart", "one huge score")
+    assert result.lines[1] == "    4 of 7 cases right; wrong: large scores; rows far apart; one huge score."
+    assert result.lines[2] == '    For help: hint("softmax", 2)'

@@ -1,0 +1,39 @@
+"""attnlib.exercises.engine.turned: is a transpose that turns leading axes round found, and no other blamed?"""
+
+import numpy as np
+from answers import first_line, right
+
+from attnlib.exercises.engine.registry import find
+from attnlib.exercises.engine.source import solution_source
+
+
+def with_plain_transposes(id):
+    """The solution, with `.T` wherever it has `.mT`."""
+    namespace = {"np": np}
+    exec(solution_source(find(id)).replace(".mT", ".T"), namespace)
+    return namespace[id]
+
+
+def test_a_transpose_that_turns_leading_axes_round_is_found_by_trying_it_without():
+    turns = "`.T` turns all axes round"
+    plain = with_plain_transposes("sdpa_backward")
+    assert first_line(plain, "sdpa_backward") == (
+        f"[!] sdpa_backward: right without leading axes; with them it stops: {turns}."
+    )
+    assert f": {turns}; with leading axes, only the last two may change" in first_line(with_plain_transposes("gqa"), "gqa")
+
+    def by_function(d_out, query, key, value):
+        weights = right(query @ np.transpose(key) / np.sqrt(query.shape[-1]))
+        d_scores = weights * (d_out @ value.transpose() - (d_out * (weights @ value)).sum(axis=-1, keepdims=True))
+        d_scores /= np.sqrt(query.shape[-1])
+        return d_scores @ key, np.transpose(d_scores) @ query, weights.transpose(None) @ d_out
+
+    assert turns in first_line(by_function, "sdpa_backward")
+
+
+def test_a_transpose_is_not_blamed_for_what_is_wrong_without_it():
+    def minus(*args):
+        return tuple(-gradient for gradient in with_plain_transposes("sdpa_backward")(*args))
+
+    assert "turns all axes" not in first_line(minus, "sdpa_backward")
+    assert "turns all axes" not in first_line(lambda x: np.exp(x), "softmax")
