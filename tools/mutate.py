@@ -1,16 +1,15 @@
 """Break a module on purpose, one place at a time, and see whether its tests notice.
 
-    python tools/mutate.py attnlib/softmax.py tests/test_softmax.py
+    python tools/mutate.py attnlib/softmax/weights.py tests/softmax attnlib/softmax/weights.py
 
 prints every mutant that survives: the line, what it was, what it became. A survivor
 is either a hole in the tests or a change that makes no difference; read it and decide.
-Everything happens in a temporary copy of the package and the tests: the project itself is
-never written to. Run by hand: some hundred mutants take a few minutes.
+Everything happens in a temporary copy of the project, which itself is never written to.
+Run by hand: some hundred mutants take a few minutes.
 """
 
 import argparse
 import ast
-import copy
 import os
 import shutil
 import signal
@@ -19,145 +18,60 @@ import tempfile
 import time
 from pathlib import Path
 
-SWAPPED_OPERATORS = {
-    ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.Pow: ast.Mult,
-    ast.Mod: ast.FloorDiv, ast.FloorDiv: ast.Div, ast.MatMult: ast.Mult,
-    ast.BitAnd: ast.BitOr, ast.BitOr: ast.BitAnd, ast.LShift: ast.RShift, ast.RShift: ast.LShift,
-    ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
-    ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.In: ast.NotIn, ast.NotIn: ast.In,
-    ast.And: ast.Or, ast.Or: ast.And,
-}  # fmt: skip
-SWAPPED_NAMES = {
-    "maximum": "minimum", "minimum": "maximum", "max": "min", "min": "max", "sum": "prod", "exp": "expm1",
-    "exp2": "exp", "log": "log1p", "isneginf": "isposinf", "isfinite": "isnan", "isnan": "isfinite",
-    "argmax": "argmin", "any": "all", "all": "any", "zeros": "ones", "ones": "zeros", "zeros_like": "ones_like",
-    "tril": "triu", "triu": "tril", "cos": "sin", "sin": "cos", "sqrt": "square", "float32": "float64",
-    "float64": "float32", "logical_and": "logical_or", "logical_or": "logical_and", "posinf": "nan",
-}  # fmt: skip
-REMOVABLE = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr, ast.Raise, ast.Return, ast.For, ast.If)
+from mutations import mutants
+
+ROOT = Path(__file__).resolve().parent.parent
+NOT_COPIED = shutil.ignore_patterns(".*", "_build", "__pycache__", "*.egg-info")
+# The project's own options load plugins for notebooks, which take long to start; all its other settings hold.
+OPTIONS = ["-x", "-q", "-p", "no:cacheprovider", "-o", "addopts=--import-mode=importlib --doctest-modules"]
 
 
-def mutants(tree):
-    """Yield (line, before, after, mutated tree) for every single change this script knows."""
-    docstrings = {
-        id(node.body[0])
-        for node in ast.walk(tree)
-        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)) and ast.get_docstring(node) is not None
-    }
-    for path, node in _places(tree, ()):
-        if isinstance(node, ast.AST):
-            changes = [(node, changed, changed) for changed in _changes(node)]
-        else:  # a list of statements: leave one out, or the `with` around some of them
-            changes = []
-            for i, statement in enumerate(node):
-                if isinstance(statement, ast.With):
-                    changes.append((statement, statement.body, node[:i] + statement.body + node[i + 1 :]))
-                elif isinstance(statement, REMOVABLE) and id(statement) not in docstrings:
-                    rest = node[:i] + node[i + 1 :] or [ast.Pass()]
-                    changes.append((statement, ast.Pass(), rest))
-        for before, after, changed in changes:
-            if _unparse(before) != _unparse(after):
-                mutated = ast.fix_missing_locations(_replaced(tree, path, changed))
-                yield _line(before), _unparse(before), _unparse(after), mutated
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("module", type=Path, help="the file to break, inside the package attnlib")
+    parser.add_argument("tests", nargs="+", help="what pytest runs; add the module itself for its doctests")
+    parser.add_argument("--seconds", type=float, default=60, help="time limit for one mutant (default 60)")
+    parser.add_argument("--lines", default="", help="only mutants of these lines, as in 20-45")
+    options = parser.parse_args()
+    low, _, high = options.lines.partition("-")
+    lines = range(int(low), int(high or low) + 1) if low else None
+    module = options.module.resolve().relative_to(ROOT)
+
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
+    import hypothesis  # noqa: F401  imported once, here, so that every fork starts quickly
+    import numpy  # noqa: F401
+    import pytest  # noqa: F401
+
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch).resolve() / "project"
+        shutil.copytree(ROOT, folder, ignore=NOT_COPIED)
+        counts = hunt(folder, module, options.tests, options.seconds, lines)
+    killed = counts["failed"] + counts["timeout"]
+    print(f"{module}: {sum(counts.values())} mutants, {killed} killed, {counts['passed']} survived", flush=True)
+    if counts["not run"]:
+        sys.exit(f"{counts['not run']} mutants could not be run")
 
 
-def _places(node, path):
-    # Every expression and every list of statements, with the way to it from the top.
-    if isinstance(node, (ast.Import, ast.ImportFrom, ast.JoinedStr, ast.arg)):
-        return
-    yield path, node
-    for field, value in ast.iter_fields(node):
-        if field in ("decorator_list", "annotation", "returns", "bases"):
+def hunt(folder, module, tests, seconds, lines):
+    """Run the tests on every mutant of the module and print the survivors. Returns how many had which outcome."""
+    tree = ast.parse((folder / module).read_text(encoding="utf-8"))
+    (folder / module).write_text(ast.unparse(tree), encoding="utf-8")
+    if (outcome := run(folder, tests, 10 * seconds)) != "passed":
+        sys.exit(f"the tests do not pass on the unbroken module ({outcome}); mend that first")
+    counts = dict.fromkeys(("failed", "timeout", "not run", "passed"), 0)
+    for number, (line, before, after, mutated) in enumerate(mutants(tree)):
+        if lines is not None and line not in lines:
             continue
-        if isinstance(value, list):
-            if value and isinstance(value[0], ast.stmt):
-                yield (*path, field), value
-            for i, child in enumerate(value):
-                if isinstance(child, ast.AST):
-                    yield from _places(child, (*path, field, i))
-        elif isinstance(value, ast.AST):
-            yield from _places(value, (*path, field))
-
-
-def _changes(node):
-    def with_(**fields):
-        changed = copy.copy(node)
-        for name, value in fields.items():
-            setattr(changed, name, value)
-        return changed
-
-    match node:
-        case ast.BinOp(op=op) | ast.AugAssign(op=op) | ast.BoolOp(op=op) if type(op) in SWAPPED_OPERATORS:
-            yield with_(op=SWAPPED_OPERATORS[type(op)]())
-            if isinstance(node, ast.BoolOp):
-                yield from node.values
-        case ast.Compare(ops=ops):
-            for i, op in enumerate(ops):
-                yield with_(ops=ops[:i] + [SWAPPED_OPERATORS[type(op)]()] + ops[i + 1 :])
-        case ast.UnaryOp(operand=operand) if not isinstance(node.op, ast.UAdd):
-            yield operand
-        case ast.Constant(value=bool(value)):
-            yield with_(value=not value)
-        case ast.Constant(value=int(value) | float(value)):
-            yield with_(value=value + 1)
-            yield with_(value=value * 2)
-        case ast.Call(func=function, args=arguments, keywords=keywords):
-            for i in range(len(keywords)):
-                yield with_(keywords=keywords[:i] + keywords[i + 1 :])
-                if keywords[i].arg == "axis":
-                    axis = ast.keyword("axis", ast.Constant(0))
-                    yield with_(keywords=keywords[:i] + [axis] + keywords[i + 1 :])
-            if len(arguments) > 1:
-                yield with_(args=[arguments[1], arguments[0], *arguments[2:]])
-            if arguments and not isinstance(arguments[0], ast.Starred):
-                yield arguments[0]
-            if isinstance(function, ast.Attribute) and not isinstance(function.value, ast.Name):
-                yield function.value
-            elif isinstance(function, ast.Attribute) and function.value.id != "np":
-                yield function.value
-        case ast.Attribute(attr=name) if name in SWAPPED_NAMES:
-            yield with_(attr=SWAPPED_NAMES[name])
-        case ast.Attribute(attr="inf"):
-            yield ast.Constant(0.0)
-        case ast.Name(id=name) if name in ("max", "min", "any", "all"):
-            yield with_(id=SWAPPED_NAMES[name])
-        case ast.If(test=test) | ast.While(test=test) | ast.IfExp(test=test):
-            yield with_(test=ast.UnaryOp(ast.Not(), test))
-            if isinstance(node, ast.IfExp):
-                yield node.body
-                yield node.orelse
-        case ast.Slice(lower=lower, upper=upper, step=step):
-            for field, value in (("lower", lower), ("upper", upper), ("step", step)):
-                if value is not None:
-                    yield with_(**{field: None})
-        case ast.comprehension(ifs=[_, *_]):
-            yield with_(ifs=[])
-        case ast.Continue():
-            yield ast.Break()
-        case ast.Break():
-            yield ast.Continue()
-
-
-def _replaced(tree, path, changed):
-    # Copy only along the path; the rest is shared, since nobody writes to it.
-    if not path:
-        return changed
-    first, *rest = path
-    result = copy.copy(tree)
-    if isinstance(tree, list):
-        result[first] = _replaced(tree[first], rest, changed)
-    else:
-        setattr(result, first, _replaced(getattr(tree, first), rest, changed))
-    return result
-
-
-def _unparse(node):
-    nodes = node if isinstance(node, list) else [node]
-    return "; ".join(" ".join(ast.unparse(n).split()) for n in nodes)
-
-
-def _line(node):
-    return getattr(node, "lineno", 0) or _line(next(ast.iter_child_nodes(node)))
+        (folder / module).write_text(ast.unparse(mutated), encoding="utf-8")
+        os.utime(folder / module, (number, number))  # a new time for each, or a stale .pyc would hide it
+        outcome = run(folder, tests, seconds)
+        counts[outcome] += 1
+        if outcome in ("passed", "not run"):
+            old, new = shortest_difference(before, after)
+            word = "survived" if outcome == "passed" else "NOT RUN"
+            print(f"{module}:{line}: {word}\n  - {old}\n  + {new}", flush=True)
+    return counts
 
 
 def run(folder, tests, seconds):
@@ -178,7 +92,7 @@ def run(folder, tests, seconds):
             import attnlib
 
             if Path(attnlib.__file__).parent.parent == Path(folder):
-                status = int(pytest.main(["-x", "-q", "-p", "no:cacheprovider", *tests]))
+                status = int(pytest.main([*OPTIONS, *tests]))
         finally:
             os._exit(status)
     deadline = time.monotonic() + seconds
@@ -193,58 +107,11 @@ def run(folder, tests, seconds):
     return "timeout"
 
 
-def _shortest_difference(before, after, width=70):
+def shortest_difference(before, after, width=70):
     start = next((i for i, (a, b) in enumerate(zip(before, after)) if a != b), min(len(before), len(after)))
     start = max(0, start - width // 2)
     dots = "…" if start else ""
     return f"{dots}{before[start : start + width]}", f"{dots}{after[start : start + width]}"
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("module", type=Path, help="the file to break, inside the package attnlib")
-    parser.add_argument("tests", nargs="+", help="what pytest runs; add the module itself for its doctests")
-    parser.add_argument("--seconds", type=float, default=60, help="time limit for one mutant (default 60)")
-    parser.add_argument("--lines", default="", help="only mutants of these lines, as in 20-45")
-    options = parser.parse_args()
-    low, _, high = options.lines.partition("-")
-    root = Path(__file__).resolve().parent.parent
-    module = options.module.resolve().relative_to(root)
-    source = (root / module).read_text()
-
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
-    import hypothesis  # noqa: F401  imported once, here, so that every fork starts quickly
-    import numpy  # noqa: F401
-    import pytest  # noqa: F401
-
-    with tempfile.TemporaryDirectory() as folder:
-        folder = Path(folder).resolve()
-        ignored = shutil.ignore_patterns("__pycache__", ".hypothesis")
-        for name in ("attnlib", "tests"):
-            shutil.copytree(root / name, folder / name, ignore=ignored)
-        # The project's own settings load plugins for notebooks and browsers, which take long to start.
-        (folder / "pytest.ini").write_text("[pytest]\naddopts = --doctest-modules\nfilterwarnings = error\n")
-        tree = ast.parse(source)
-        (folder / module).write_text(ast.unparse(tree))
-        if (outcome := run(folder, options.tests, 10 * options.seconds)) != "passed":
-            sys.exit(f"the tests do not pass on the unbroken module ({outcome}); mend that first")
-        counts = dict.fromkeys(("failed", "timeout", "not run", "passed"), 0)
-        for number, (line, before, after, mutated) in enumerate(mutants(tree)):
-            if low and not int(low) <= line <= int(high or low):
-                continue
-            (folder / module).write_text(ast.unparse(mutated))
-            os.utime(folder / module, (number, number))  # a new time for each, or a stale .pyc would hide it
-            outcome = run(folder, options.tests, options.seconds)
-            counts[outcome] += 1
-            if outcome in ("passed", "not run"):
-                old, new = _shortest_difference(before, after)
-                word = "survived" if outcome == "passed" else "NOT RUN"
-                print(f"{module}:{line}: {word}\n  - {old}\n  + {new}", flush=True)
-        killed = counts["failed"] + counts["timeout"]
-        print(f"{module}: {sum(counts.values())} mutants, {killed} killed, {counts['passed']} survived", flush=True)
-        if counts["not run"]:
-            sys.exit(f"{counts['not run']} mutants could not be run")
 
 
 if __name__ == "__main__":

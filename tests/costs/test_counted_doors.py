@@ -116,6 +116,8 @@ def test_every_loop_takes_one_head_only(rng, loops):
     message = "expected query (q, d), key (k, d) and value (k, v) of one head"
     refused(loops, ValueError, message, **heads)
     refused(loops, ValueError, message, **arguments | {"value": arguments["value"][:3]})
+    featureless = {name: arguments[name][:, :0] for name in ("query", "key")}
+    refused(loops, ValueError, f"{message}, with at least one key and one feature", **arguments | featureless)
 
 
 @pytest.mark.parametrize("loops", [naive_attention_on, *FLASH, naive_attention_backward_on])
