@@ -104,6 +104,13 @@ def plain_types_and_references(app, what, name, obj, options, lines):
         lines[number] = re.sub(r"\s\[(\d+)\]_", r" [\1]", line)
 
 
+# Without scripts a figure in steps shows all its pictures, and nothing that only a script could move.
+WITHOUT_SCRIPTS = """<noscript><style>
+figure.stepped .step[hidden] { display: block !important; }
+figure.stepped label, .theme-switch-button, .search-button, .copybtn { display: none !important; }
+</style></noscript>"""
+
+
 def preload(context):
     """The faces that every page shows first, asked for before the style sheets that name them have arrived."""
     links = []
@@ -117,7 +124,7 @@ def preload(context):
 
 def page_context(app, pagename, templatename, context, doctree):
     """Pages made by Sphinx itself (search, index, source listings) describe themselves too."""
-    context["metatags"] = (context.get("metatags") or "") + "\n" + preload(context)
+    context["metatags"] = (context.get("metatags") or "") + "\n" + preload(context) + "\n" + WITHOUT_SCRIPTS
     if "description" not in (context.get("metatags") or ""):
         text = html.escape(f"{context.get('title', '')} – {app.config.html_title}")
         context["metatags"] = (context.get("metatags") or "") + f'\n<meta name="description" content="{text}">'

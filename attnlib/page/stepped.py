@@ -3,11 +3,12 @@
 import base64
 import html
 import io
+import json
 
 import matplotlib.pyplot as plt
 
 
-def stepped_figure(draw, steps, *, label, caption, figsize=None):
+def stepped_figure(draw, steps, *, label, caption, names=None, figsize=None):
     """Draw one picture for each step and put a slider under them.
 
     The pictures are stored in the notebook, so the slider works on the published
@@ -24,6 +25,8 @@ def stepped_figure(draw, steps, *, label, caption, figsize=None):
         What the slider moves through, for instance ``"Temperature"``.
     caption : str
         What the figure shows.
+    names : sequence of str, optional
+        What a screen reader says for each place of the slider; ``str(step)`` if left out.
     figsize : tuple of float, optional
         Width and height in inches.
 
@@ -36,7 +39,7 @@ def stepped_figure(draw, steps, *, label, caption, figsize=None):
     TypeError
         If `draw` does not return a text.
     ValueError
-        If there are no steps.
+        If there are no steps, or not one name for each.
 
     Examples
     --------
@@ -51,6 +54,9 @@ def stepped_figure(draw, steps, *, label, caption, figsize=None):
 
     if len(steps) == 0:
         raise ValueError("stepped_figure: steps must hold at least one step; got none.")
+    names = [str(step) for step in steps] if names is None else list(names)
+    if len(names) != len(steps):
+        raise ValueError(f"stepped_figure: names must hold one name for each of {len(steps)} steps; got {len(names)}.")
     frames = []
     for number, step in enumerate(steps):
         picture, words = _picture(draw, step, figsize)
@@ -62,11 +68,13 @@ def stepped_figure(draw, steps, *, label, caption, figsize=None):
     # The slider finds its pictures by position, so that two figures on one page never share an id.
     show = (
         "const figure = this.closest('figure'); "
-        "figure.querySelectorAll('.step').forEach((step, i) => { step.hidden = i != this.value; });"
+        "figure.querySelectorAll('.step').forEach((step, i) => { step.hidden = i != this.value; }); "
+        "this.ariaValueText = JSON.parse(this.dataset.names)[this.value];"
     )
     slider = (
         f'<label>{html.escape(label)} <input type="range" min="0" max="{len(steps) - 1}" step="1" value="0" '
-        f'autocomplete="off" oninput="{show}"></label>'
+        f'autocomplete="off" aria-valuetext="{html.escape(names[0])}" data-names="{html.escape(json.dumps(names))}" '
+        f'oninput="{show}"></label>'
     )
     return HTML(
         f'<figure class="stepped">\n<div aria-live="polite">\n{chr(10).join(frames)}\n</div>\n{slider}\n'

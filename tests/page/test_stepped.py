@@ -73,3 +73,12 @@ def test_every_picture_has_the_size_asked_for():
 
     stepped_figure(measured, [1, 2], label="a", caption="b", figsize=(3, 2))
     assert sizes == [(3, 2)] * 2
+
+
+def test_the_slider_says_the_step_and_not_its_place():
+    shown = stepped_figure(draw, [0.25, 4], label="T", caption="c").data
+    assert 'aria-valuetext="0.25" data-names="[&quot;0.25&quot;, &quot;4&quot;]"' in shown
+    named = stepped_figure(draw, [1, 2], label="T", caption="c", names=['"cold"', "hot"]).data
+    assert 'aria-valuetext="&quot;cold&quot;"' in named
+    with pytest.raises(ValueError, match="names must hold one name for each of 2 steps; got 1"):
+        stepped_figure(draw, [1, 2], label="T", caption="c", names=["cold"])
