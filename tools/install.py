@@ -43,8 +43,7 @@ def make_environment(folder):
     try:
         venv.create(folder, clear=True, symlinks=True, with_pip=True)
     except subprocess.CalledProcessError as error:
-        said = error.output.decode(errors="replace").strip().splitlines() or [str(error)]
-        return f"{sys.executable} cannot set up pip: {said[-1]}; {ANOTHER}"
+        return why(error.output.decode(errors="replace"))
     return None
 
 
