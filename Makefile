@@ -27,8 +27,8 @@ serve: book  ## build the site and open it in the browser
 notebooks: $(READY)  ## run every notebook afresh and store its outputs
 	@$(BIN)/python tools/notebooks.py run && $(BIN)/python tools/notebooks.py check
 
-lab: $(READY)  ## open the chapters in JupyterLab
-	@env -u ATTNLIB_PROGRESS $(BIN)/jupyter lab --notebook-dir=chapters
+lab: $(READY)  ## open chapter 1 in JupyterLab
+	@env -u ATTNLIB_PROGRESS $(BIN)/jupyter lab --config=tools/lab/config.py
 
 bench: $(READY)  ## measure time and memory
 	@if [ -f benchmarks/run.py ]; then $(BIN)/python benchmarks/run.py; else echo "bench: there are no benchmarks yet"; fi

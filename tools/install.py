@@ -72,7 +72,7 @@ def why(said):
         return f"a package cannot be written: {full[1]}; put the course where you may write, with 1 GB of room"
     if pin := re.search(r"\(constraint\) (\S+)|satisfies the requirement (\S+)|Package '(\S+)' requires", said):
         name = next(filter(None, pin.groups()))
-        return f"{name} of constraints.txt does not fit Python {VERSION} or another package; {ANOTHER}"
+        return f"{name} does not fit Python {VERSION} or another package of constraints.txt; {ANOTHER}"
     errors = re.findall(r"(?im)^ *error: (.+)", said) or [said.strip() or "nothing"]
     return f"the packages were not installed: {errors[-1].splitlines()[-1]}"
 
