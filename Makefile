@@ -4,8 +4,9 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
-READY  := $(VENV)/.installed
 JOBS   ?= 2
+PYTEST := $(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile
+READY  := $(VENV)/.installed
 export OPENBLAS_NUM_THREADS ?= 1
 export ATTNLIB_PROGRESS ?= off
 
@@ -19,7 +20,8 @@ book: $(READY)  ## build the site: _build/html/index.html
 	@$(BIN)/python tools/build.py
 
 test: book  ## library, notebooks, links, browser: everything that can be checked
-	@$(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile
+	@$(BIN)/python tools/plain_cpu.py $(PYTEST) chapters
+	@$(PYTEST)
 
 serve: book  ## build the site and open it in the browser
 	@$(BIN)/python tools/serve.py

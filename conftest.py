@@ -33,9 +33,18 @@ def numpy_in_examples(doctest_namespace):
 def compare_outputs(cell, test, ref, skip_compare=None):
     """In the place of nbval's own, which wants every byte of a picture and every digit to be the same."""
     ignored = skip_compare or cell.parent.skip_compare
-    said = compare.outputs(cell.sanitize_outputs(ref), cell.sanitize_outputs(test), ignored)
+    layout = not cell.config.option.figures_without_layout
+    said = compare.outputs(cell.sanitize_outputs(ref), cell.sanitize_outputs(test), ignored, layout=layout)
     cell.comparison_traceback = [said]
     return not said
+
+
+def pytest_addoption(parser):
+    parser.addoption(
+        "--figures-without-layout",
+        action="store_true",
+        help="compare what figures show but not where: for another Matplotlib than the stored figures were made with",
+    )
 
 
 def pytest_configure(config):

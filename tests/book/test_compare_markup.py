@@ -132,6 +132,7 @@ def steps(
 ):
     def draw(fig, value):
         fig.subplots().bar([0], [value + lift], color=colour)
+        fig.axes[0].set_ylim(0, 1)
         return words.format(value)
 
     with plt.rc_context({"svg.hashsalt": salt, "svg.fonttype": "path"}):
@@ -165,6 +166,11 @@ def test_a_stepped_figure_with_one_change_is_another(change):
     for old, new in ((steps(), steps(**change)), (steps(**change), steps())):
         said = compare.same("text/html", old, new)
         assert said and len(said) < 300 and "\n" not in said, said
+
+
+def test_pictures_without_their_layout():
+    assert compare.same("text/html", steps(), steps(lift=0.1), layout=False) == ""
+    assert compare.same("text/html", steps(), steps(colour="#0072b3"), layout=False) != ""
 
 
 def test_the_sentence_says_where_and_what():

@@ -309,6 +309,52 @@ def test_the_size_of_the_page():
     assert pictures.difference(page.format(200), page.format(200).replace("0 0", "9 9")) != ""
 
 
+# Drawn by another Matplotlib
+
+
+NO_LAYOUT = ["a line, by 1 % of the axis", "a point fewer", "the height of a bar", "the size of an image", "a pixel"]
+NO_LAYOUT += ["the place of a text", "an end of the axis", "the size of the figure"]
+STILL_SEEN = [
+    "one colour",
+    "the dashes",
+    "a line less",
+    "a line more",
+    "no hatches",
+    "the transparency",
+    "nothing cut off",
+]
+STILL_SEEN += [
+    "a text",
+    "a text lost",
+    "the colour of a text",
+    "a label",
+    "a label lost",
+    "the name of a tick",
+    "no legend",
+]
+
+
+@pytest.mark.parametrize("name", NO_LAYOUT)
+def test_without_layout_it_does_not_count_where_a_thing_lies(stored, name):
+    other = svg(CHANGES[name])
+    assert compare.same("image/svg+xml", stored, other) != ""
+    assert compare.same("image/svg+xml", stored, other, layout=False) == ""
+
+
+@pytest.mark.parametrize("name", STILL_SEEN)
+def test_without_layout_it_still_counts_what_is_shown(stored, name):
+    assert compare.same("image/svg+xml", stored, svg(CHANGES[name]), layout=False) != ""
+
+
+def test_without_layout_letters_may_be_joined_but_not_lose_their_colour():
+    words = '<g id="a"><!-- fl --><g style="fill: #0072b2">{}</g></g>'
+    apart = drawing(words.format('<path d="M 0 0"/><path d="M 9 0"/>'))
+    joined = drawing(words.format('<path d="M 0 0 L 9 0"/>'))
+    assert compare.same("image/svg+xml", apart, joined) != ""
+    assert compare.same("image/svg+xml", apart, joined, layout=False) == ""
+    assert compare.same("image/svg+xml", apart, joined.replace("b2", "b3"), layout=False) != ""
+
+
 def test_the_sentence_says_where_and_what(stored):
     said = pictures.difference(stored, svg(moved(y=2)))
     assert re.fullmatch(r"line2d_\d+: point 6 of 12 of path: stored at \([\d., ]+\), now at \([\d., ]+\)", said), said

@@ -12,10 +12,11 @@ from compare import markup, pictures, text
 LIKE_TEXT = {"stdout", "text/plain", "text/latex"}
 
 
-def same(kind, stored, new):
+def same(kind, stored, new, *, layout=True):
     """Return "" if a reader would take `new` for `stored`, else a sentence that says where and how they differ.
 
-    The kind is that of an output's content: a MIME type, "stdout" or "stderr", or a field of an error.
+    The kind is that of an output's content: a MIME type, "stdout" or "stderr", or a field of an error. Without `layout`
+    it does not count where in a picture its parts lie: that is for figures of another Matplotlib, and only for them.
     """
     if stored == new:
         return ""
@@ -24,13 +25,13 @@ def same(kind, stored, new):
     if kind == "text/markdown":
         return text.difference(stored, new, markdown=True)
     if kind == "text/html":
-        return markup.difference(stored, new)
+        return markup.difference(stored, new, layout=layout)
     if kind == "image/svg+xml":
-        return pictures.difference(stored, new)
+        return pictures.difference(stored, new, layout=layout)
     return f"stored {str(stored)[:200]!r}, now {str(new)[:200]!r}"
 
 
-def outputs(stored, new, ignored=()):
+def outputs(stored, new, ignored=(), *, layout=True):
     """`same` for all outputs of a cell, in order and with all their kinds; an ignored kind has to be there, too."""
     for number, (old, now) in enumerate(zip_longest(map(_contents, stored), map(_contents, new)), start=1):
         if old is None or now is None:
@@ -38,7 +39,7 @@ def outputs(stored, new, ignored=()):
         if list(old) != list(now):
             return f"output {number}: stored {_list(old)}, now {_list(now)}"
         for kind in old:
-            if kind not in ignored and (said := same(kind, old[kind], now[kind])):
+            if kind not in ignored and (said := same(kind, old[kind], now[kind], layout=layout)):
                 return f"output {number}, {kind}: {said}"
     return ""
 

@@ -19,10 +19,10 @@ POWER = re.compile(r"[-\u2212]?\d+")
 PICTURE = "data:image/svg+xml;base64,"
 
 
-def difference(stored, new):
-    """Return "" if the two show the same, else where they differ first, in words."""
+def difference(stored, new, *, layout=True):
+    """Return "" if the two show the same, else where they differ first, in words. `layout` is that of the pictures."""
     pairs = zip_longest(_Pieces(stored).pieces, _Pieces(new).pieces)
-    return next(filter(None, (_difference(old, now) for old, now in pairs)), "")
+    return next(filter(None, (_difference(old, now, layout) for old, now in pairs)), "")
 
 
 @dataclass
@@ -38,7 +38,7 @@ class Piece:
         return f"<{self.words}>" if self.kind == "tag" else f"the {self.kind} {self.words[:60]!r}"
 
 
-def _difference(old, now):
+def _difference(old, now, layout):
     if old is None or now is None:
         return f"{now.place}: {now} was not there" if old is None else f"{old.place}: {old} is missing"
     if old.kind == now.kind == "text":
@@ -49,19 +49,20 @@ def _difference(old, now):
     if old.attributes.keys() != now.attributes.keys():
         return f"{old.place}: attributes of {old}: stored {list(old.attributes)}, now {list(now.attributes)}"
     for key, a in old.attributes.items():
-        if said := _difference_of_values(key, a or "", now.attributes[key] or ""):
+        if said := _difference_of_values(key, a or "", now.attributes[key] or "", layout):
             return f"{old.place}: {key} of {old}: {said}"
     return ""
 
 
-def _difference_of_values(key, stored, new):
+def _difference_of_values(key, stored, new, layout):
     if stored == new:
         return ""
     if key in SPOKEN:
         return text.difference(stored, new)
     if stored.startswith(PICTURE) and new.startswith(PICTURE):
         with contextlib.suppress(binascii.Error):
-            return pictures.difference(*(base64.b64decode(address.removeprefix(PICTURE)) for address in (stored, new)))
+            svgs = [base64.b64decode(address.removeprefix(PICTURE)) for address in (stored, new)]
+            return pictures.difference(*svgs, layout=layout)
     return f"stored {stored[:60]!r}, now {new[:60]!r}"
 
 

@@ -7,6 +7,9 @@ they are clipped by and the pixels of images exactly, every point within `TOLERA
 
 Matplotlib draws the letters of a text as paths and writes the text into a comment: so comments count, as texts.
 Metadata and groups without a style are not seen and do not count.
+
+Another Matplotlib joins and spaces letters in another way, and axes take what room letters leave. Its figures can be
+compared without their layout: elements, texts, colours and styles still count, points, pixels and letters do not.
 """
 
 import base64
@@ -20,13 +23,14 @@ from itertools import zip_longest
 from compare import geometry
 
 TOLERANCE = 0.3  # pt
+LAYOUT = {"points", "commands", "pixels"}
 
 REFERENCE = re.compile(r"""url\(\s*["']?#([^)"']+)["']?\s*\)""")
 DEFINITIONS = {"defs", "clipPath", "symbol", "pattern", "marker", "mask", "filter", "linearGradient", "radialGradient"}
 NOT_IN_PLACE = DEFINITIONS | {"metadata", "style"}
 
 
-def difference(stored, new):
+def difference(stored, new, *, layout=True):
     """Return "" if the two pictures show the same, else where they differ first, in words."""
     marks = []
     for name, svg in (("stored", stored), ("new", new)):
@@ -34,6 +38,8 @@ def difference(stored, new):
             marks.append(list(_Picture(svg).marks()))
         except (ElementTree.ParseError, OSError, ValueError) as error:
             return f"the {name} picture cannot be read: {error}"
+    if not layout:
+        marks = map(_without_layout, marks)
     return next(filter(None, (_difference(old, now) for old, now in zip_longest(*marks))), "")
 
 
@@ -47,6 +53,13 @@ class Mark:
 
     def __str__(self):
         return f"{self.exact['element']} {self.exact.get('text', '')}".strip()
+
+
+def _without_layout(marks):
+    texts = {mark.place for mark in marks if mark.exact["element"] == "text"}  # their letters have the same place
+    for mark in marks:
+        if mark.place not in texts or mark.exact["element"] in ("text", "g", "end of g"):
+            yield Mark(mark.place, {key: value for key, value in mark.exact.items() if key not in LAYOUT})
 
 
 def _difference(old, now):
