@@ -4,8 +4,9 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
-READY  := $(VENV)/.installed
 JOBS   ?= 2
+PYTEST := $(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile
+READY  := $(VENV)/.installed
 export OPENBLAS_NUM_THREADS ?= 1
 export ATTNLIB_PROGRESS ?= off
 
@@ -19,7 +20,8 @@ book: $(READY)  ## build the site: _build/html/index.html
 	@$(BIN)/python tools/build.py
 
 test: book  ## library, notebooks, links, browser: everything that can be checked
-	@$(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile
+	@$(BIN)/python tools/plain_cpu.py $(PYTEST) chapters
+	@$(PYTEST)
 
 serve: book  ## build the site and open it in the browser
 	@$(BIN)/python tools/serve.py
@@ -27,8 +29,8 @@ serve: book  ## build the site and open it in the browser
 notebooks: $(READY)  ## run every notebook afresh and store its outputs
 	@$(BIN)/python tools/notebooks.py run && $(BIN)/python tools/notebooks.py check
 
-lab: $(READY)  ## open the chapters in JupyterLab
-	@env -u ATTNLIB_PROGRESS $(BIN)/jupyter lab --notebook-dir=chapters
+lab: $(READY)  ## open chapter 1 in JupyterLab
+	@env -u ATTNLIB_PROGRESS $(BIN)/jupyter lab --config=tools/lab/config.py
 
 bench: $(READY)  ## measure time and memory
 	@if [ -f benchmarks/run.py ]; then $(BIN)/python benchmarks/run.py; else echo "bench: there are no benchmarks yet"; fi

@@ -1,10 +1,13 @@
-"""What every run of pytest needs: a steady environment for the notebooks, and a last line that says what was checked."""
+"""What every run of pytest needs: a steady environment for the notebooks, their outputs compared as a reader would,
+and a last line that says what was checked."""
 
 import os
 from collections import Counter
 
+import compare
 import numpy as np
 import pytest
+from nbval.plugin import IPyNbCell
 
 # Before any kernel starts: exercises write no file and show no earlier state; small matrices need one thread.
 os.environ.setdefault("ATTNLIB_PROGRESS", "off")
@@ -27,7 +30,25 @@ def numpy_in_examples(doctest_namespace):
     doctest_namespace["np"] = np
 
 
+def compare_outputs(cell, test, ref, skip_compare=None):
+    """In the place of nbval's own, which wants every byte of a picture and every digit to be the same."""
+    ignored = skip_compare or cell.parent.skip_compare
+    layout = not cell.config.option.figures_without_layout
+    said = compare.outputs(cell.sanitize_outputs(ref), cell.sanitize_outputs(test), ignored, layout=layout)
+    cell.comparison_traceback = [said]
+    return not said
+
+
+def pytest_addoption(parser):
+    parser.addoption(
+        "--figures-without-layout",
+        action="store_true",
+        help="compare what figures show but not where: for another Matplotlib than the stored figures were made with",
+    )
+
+
 def pytest_configure(config):
+    IPyNbCell.compare_outputs = compare_outputs
     # The cells of one notebook belong on one worker: they share a kernel.
     if getattr(config.option, "numprocesses", None) and config.option.dist == "load":
         config.option.dist = "loadfile"

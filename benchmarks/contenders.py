@@ -11,7 +11,10 @@ import numpy as np
 from attnlib.attention import attention, attention_backward
 from attnlib.flash import flash_attention, flash_attention_backward
 
-PASSES = ("forward", "causal", "backward", "both")
+HEADS, D = 4, 64
+REFERENCE = "Flash (ours)"
+LIMIT = 6 * 2**30  # bytes of score arrays beyond which a contender is left out
+TITLES = {"forward": "Forward", "causal": "Causal forward", "backward": "Backward", "both": "Forward and backward"}
 #: Attention multiplies two matrices forward and, where the weights are saved, four backward; Flash a fifth, to get
 #: the scores back. The floor is the time of just these products, in the same library, on arrays of the same size.
 PRODUCTS = {"forward": 2, "causal": 2, "backward": 5, "both": 7}
@@ -147,7 +150,7 @@ def jax_xla(n, d, heads, dtype, passes):
 
 
 CONTENDERS = {
-    "Flash (ours)": flash,
+    REFERENCE: flash,
     "plain (ours)": plain,
     "textbook": textbook,
     "textbook, dtype kept": textbook_same_dtype,
@@ -158,12 +161,21 @@ CONTENDERS = {
 }
 NEEDS = {"PyTorch fused": "torch", "PyTorch math": "torch", "JAX": "jax"}
 #: How many arrays of q·k numbers a contender holds at once, roughly: to leave out what would not fit.
-SCORE_ARRAYS = {"plain (ours)": 2, "textbook": 9, "textbook, dtype kept": 5, "PyTorch math": 5, "JAX": 5, "products alone": 1}
+SCORE_ARRAYS = {
+    "plain (ours)": 2, "textbook": 9, "textbook, dtype kept": 5, "PyTorch math": 5, "JAX": 5, "products alone": 1
+}  # fmt: skip
 
 
-def installed():
-    return [name for name in CONTENDERS if importlib.util.find_spec(NEEDS.get(name, "numpy"))]
+def taking_part(n, dtype):
+    """Who is installed and not too large."""
+    size = HEADS * n * n * np.dtype(dtype).itemsize
+    return [
+        name
+        for name in CONTENDERS
+        if importlib.util.find_spec(NEEDS.get(name, "numpy")) and SCORE_ARRAYS.get(name, 0) * size <= LIMIT
+    ]
 
 
-def fits(name, n, heads, dtype, limit):
-    return SCORE_ARRAYS.get(name, 0) * heads * n * n * np.dtype(dtype).itemsize <= limit
+def contender(name, row, n=None):
+    """The function that does the work of a row; of another length if `n` is given."""
+    return CONTENDERS[name](n or row["n"], D, HEADS, row["dtype"], row["passes"])

@@ -101,6 +101,9 @@ def main(arguments=None):
     except BuildError as error:
         print(f"build: {error}", file=sys.stderr)
         return 1
+    except OSError as error:
+        print(f"build: cannot write {error.filename}: {error.strerror}", file=sys.stderr)
+        return 1
     except Interrupted as error:
         print(f"build: stopped by {error}; no site was left behind", file=sys.stderr)
         return 130

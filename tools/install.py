@@ -43,8 +43,7 @@ def make_environment(folder):
     try:
         venv.create(folder, clear=True, symlinks=True, with_pip=True)
     except subprocess.CalledProcessError as error:
-        said = error.output.decode(errors="replace").strip().splitlines() or [str(error)]
-        return f"{sys.executable} cannot set up pip: {said[-1]}; {ANOTHER}"
+        return why(error.output.decode(errors="replace"))
     return None
 
 
@@ -73,7 +72,7 @@ def why(said):
         return f"a package cannot be written: {full[1]}; put the course where you may write, with 1 GB of room"
     if pin := re.search(r"\(constraint\) (\S+)|satisfies the requirement (\S+)|Package '(\S+)' requires", said):
         name = next(filter(None, pin.groups()))
-        return f"{name} of constraints.txt does not fit Python {VERSION} or another package; {ANOTHER}"
+        return f"{name} does not fit Python {VERSION} or another package of constraints.txt; {ANOTHER}"
     errors = re.findall(r"(?im)^ *error: (.+)", said) or [said.strip() or "nothing"]
     return f"the packages were not installed: {errors[-1].splitlines()[-1]}"
 

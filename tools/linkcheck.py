@@ -15,8 +15,11 @@ from urllib.parse import unquote, urlsplit
 
 ROOT = Path(__file__).resolve().parent.parent
 # What a browser loads by itself, not at a reader's click.
-LOADS = {"script": ("src",), "img": ("src", "srcset"), "iframe": ("src",), "source": ("src", "srcset"), "video": ("src", "poster"),
-         "audio": ("src",), "embed": ("src",), "object": ("data",), "image": ("href", "xlink:href"), "use": ("href", "xlink:href")}  # fmt: skip
+LOADS = {
+    "script": ("src",), "img": ("src", "srcset"), "source": ("src", "srcset"), "iframe": ("src",), "embed": ("src",),
+    "audio": ("src",), "video": ("src", "poster"), "object": ("data",),
+    "image": ("href", "xlink:href"), "use": ("href", "xlink:href"),
+}  # fmt: skip
 LOADED_LINKS = {"stylesheet", "icon", "preload", "modulepreload", "prefetch", "manifest", "shortcut"}
 CSS_ADDRESS = re.compile(r"""(?:url\(|@import(?!\s+url))\s*(["']?)([^"')]+)\1""")
 LEFT_OVER = {"system-message": "an error message of the build", "problematic": "text the build did not understand"}
@@ -61,7 +64,8 @@ class Page(HTMLParser):
                 parts = attributes[name].split(",") if name == "srcset" else [attributes[name]]
                 self.loads += [part.split()[0] for part in parts if part.strip()]
         if tag == "img":
-            self.pictures.append((get("src") or "", get("alt"), get("aria-hidden") == "true" or get("role") == "presentation"))
+            decoration = get("aria-hidden") == "true" or get("role") == "presentation"
+            self.pictures.append((get("src") or "", get("alt"), decoration))
         if get("style"):
             self.loads += [address for _, address in CSS_ADDRESS.findall(attributes["style"])]
         self.left_over += [LEFT_OVER[name] for name in (get("class") or "").split() if name in LEFT_OVER]
@@ -156,7 +160,8 @@ def main(arguments=None):
         return 1
     problems, counts = check(options.site)
     print("\n".join(problems) + "\n" if problems else "", end="")
-    print("linkcheck: " + ", ".join(f"{number} {name}" for name, number in counts.items()) + f"; {len(problems)} problems")
+    checked = ", ".join(f"{number} {name}" for name, number in counts.items())
+    print(f"linkcheck: {checked}; {len(problems)} problems")
     return int(bool(problems))
 
 

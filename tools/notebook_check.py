@@ -7,6 +7,9 @@ from notebook_files import canonical, read, shown
 from notebook_prose import check_prose, printed_numbers
 
 TAGS = re.compile(r"exercise-[a-z0-9_]+|hide-input|hide-output|hide-cell|remove-input|nbval-ignore-output")
+FOLDED_CODE, FOLDED_OUTPUT = {"hide-input", "hide-cell", "remove-input"}, {"hide-output", "hide-cell"}
+LONGEST = 24  # lines of code that are read in one go
+COLUMNS = re.compile(r"\S+(?: \S+)*(?: {2,}\S+(?: \S+)*){2,}")  # at least three, two spaces or more between them
 # What would differ on another machine or in another run.
 PERSONAL = {
     "an object's address": re.compile(r"\b0x[0-9a-fA-F]{6,}"),
@@ -43,6 +46,11 @@ def check_code(cell, count):
         found.append(f"execution count {cell.execution_count}, expected {count}; run: make notebooks")
     if cell.source.rstrip().endswith(";"):
         found.append("a semicolon at the end hides the value here but not when outputs are compared; assign it to _")
+    tags, lines = set(cell.metadata.get("tags", [])), len(cell.source.strip().splitlines())
+    if lines > LONGEST and not tags & FOLDED_CODE:
+        found.append(f"{lines} lines of code in view, at most {LONGEST}; move some to the library or tag it hide-input")
+    if not tags & FOLDED_OUTPUT:
+        found += check_columns(cell.outputs)
     pictures = 0
     for output in cell.outputs:
         if output.output_type == "error":
@@ -59,6 +67,15 @@ def check_code(cell, count):
     if pictures:
         found += check_figure(cell.metadata.get("mystnb", {}), pictures)
     return found
+
+
+def check_columns(outputs):
+    """Printed columns are a table that a screen reader cannot read and a phone breaks; an array has brackets."""
+    printed = "".join(output.text for output in outputs if output.get("name") == "stdout")
+    lines = [line.strip() for line in printed.splitlines()]
+    rows = [not line.startswith("[") and bool(COLUMNS.fullmatch(line)) for line in lines]
+    start = next((number for number in range(len(rows)) if rows[number : number + 3] == [True] * 3), None)
+    return [] if start is None else [f"a table made of spaces, from {lines[start]!r}; use attnlib.page.table"]
 
 
 def check_figure(settings, pictures):

@@ -5,6 +5,8 @@ import math
 import numbers
 import re
 
+NUMBER = re.compile(r"-?\d+(\.\d+)?(e[+-]?\d+)?")
+
 
 def table(columns, rows, *, caption=None, row_header=True):
     """Lay out rows of values under named columns, one format a column.
@@ -116,7 +118,9 @@ class Table:
         return groups
 
     def _header(self, place, extra=""):
-        return f'<th scope="col"{extra}{self._style(place)}>{_marked(self._heads[place][1])}</th>'
+        name = self._heads[place][1]
+        shown = _typeset(name) if NUMBER.fullmatch(name) else _marked(name)
+        return f'<th scope="col"{extra}{self._style(place)}>{shown}</th>'
 
     def _cell(self, place, text):
         text = _typeset(text) if self._right[place] else _marked(text)

@@ -3,7 +3,7 @@
 import numpy as np
 import oracles
 import pytest
-from attention_cases import B, H, HEADS, INF, K, Q, V, all_masks, assert_close, backward, make_inputs, some_masks
+from attention_cases import HEADS, INF, B, H, K, Q, V, all_masks, assert_close, backward, make_inputs, some_masks
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

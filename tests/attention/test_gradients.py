@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from attention_cases import B, H, HEADS, INF, K, Q, V, all_masks, assert_close, backward, make_inputs, some_masks
+from attention_cases import HEADS, INF, B, H, K, Q, V, all_masks, assert_close, backward, make_inputs, some_masks
 
 from attnlib.attention import attention, attention_mask_backward
 from attnlib.gradients import check_direction, check_gradient, complex_step_gradient

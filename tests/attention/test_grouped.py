@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from attention_cases import B, H, HEADS, K, Q, V, assert_close, backward, make_inputs
+from attention_cases import HEADS, B, H, K, Q, V, assert_close, backward, make_inputs
 
 from attnlib.attention.grouped import fold_heads
 

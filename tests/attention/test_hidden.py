@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from attention_cases import B, D, H, HEADS, INF, K, NAN, Q, V, assert_close, backward, make_inputs
+from attention_cases import HEADS, INF, NAN, B, D, H, K, Q, V, assert_close, backward, make_inputs
 
 from attnlib.attention import attention, attention_backward, attention_mask_backward
 from attnlib.masks import causal_mask, padding_mask

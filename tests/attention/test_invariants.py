@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from array_tools import LAYOUTS
-from attention_cases import B, D, H, INF, K, Q, V, all_masks, assert_close, backward, make_inputs, some_masks
+from attention_cases import INF, B, D, H, K, Q, V, all_masks, assert_close, backward, make_inputs, some_masks
 
 from attnlib.attention import attention, attention_backward, attention_mask_backward
 from attnlib.masks import causal_mask, combine_masks

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from attention_cases import B, D, H, K, NAN, Q, V, assert_close, backward, make_inputs
+from attention_cases import NAN, B, D, H, K, Q, V, assert_close, backward, make_inputs
 
 from attnlib.attention import attention, attention_backward, attention_mask_backward
 

@@ -40,20 +40,14 @@ def test_search_dialog_opens_by_keyboard_and_leads_to_results(desk):
 
 def test_menu_opens_and_closes_on_a_phone(phone):
     page = phone.open("chapters/index.html")
-    link = page.locator(".bd-sidebar-primary nav a.reference").first
-
-    def visible():
-        box = link.bounding_box()
-        return box is not None and box["x"] >= 0 and link.is_visible()
-
-    assert not visible()
+    link = page.locator(".bd-sidebar-primary nav a.reference").first.element_handle()
+    visible = "link => link.checkVisibility({visibilityProperty: true}) && link.getBoundingClientRect().x >= 0"
+    assert not link.evaluate(visible)
     page.locator("button.primary-toggle:visible, label.sidebar-toggle.primary-toggle:visible").first.click()
-    page.wait_for_timeout(400)
-    assert visible(), "the menu does not open"
+    page.wait_for_function(visible, arg=link)  # it slides in
     assert not accessibility(page)
     page.mouse.click(380, 400)
-    page.wait_for_timeout(400)
-    assert not visible(), "the menu does not close"
+    page.wait_for_function(f"link => !({visible})(link)", arg=link)
 
 
 def test_button_changes_the_colours(desk):

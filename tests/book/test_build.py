@@ -152,6 +152,12 @@ def test_a_missing_package_is_named(tmp_path, capsys, monkeypatch):
     assert capsys.readouterr().err == "build: the package no-such-package is missing; run: pip install -r requirements.txt\n"
 
 
+def test_a_folder_that_cannot_be_written_is_named(tmp_path, capsys):
+    (tmp_path / "file").touch()
+    assert build.main(["--output", str(tmp_path / "file" / "html")]) == 1
+    assert capsys.readouterr().err == f"build: cannot write {tmp_path / 'file'}: File exists\n"
+
+
 def test_jupyter_book_2_is_refused(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(build.importlib.metadata, "version", lambda name: "2.1.7")
     assert build.main(["--output", str(tmp_path / "html")]) == 1
@@ -159,31 +165,6 @@ def test_jupyter_book_2_is_refused(tmp_path, capsys, monkeypatch):
 
 
 # The commands around it
-
-
-def install(*arguments, python=sys.executable):
-    return subprocess.run([python, ROOT / "tools" / "install.py", *arguments], capture_output=True, text=True, timeout=120)
-
-
-def test_an_old_python_is_refused(tmp_path):
-    code = "import sys, runpy; sys.version_info = (3, 9, 2); sys.argv = ['install.py', {!r}]; runpy.run_path({!r}, run_name='__main__')"
-    code = code.format(str(tmp_path / "venv"), str(ROOT / "tools" / "install.py"))
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert result.returncode == 1
-    assert "install: Python 3.11 or newer is needed, this is 3.9.2" in result.stderr
-    assert not (tmp_path / "venv").exists()
-
-
-def test_an_install_that_fails_leaves_no_stamp(tmp_path):
-    (tmp_path / "bin").mkdir()
-    (tmp_path / ".installed").touch()
-    python = tmp_path / "bin" / "python"  # looks usable, but cannot install
-    python.write_text('#!/bin/sh\ncase "$*" in *install*) echo "ERROR: no space left" >&2; exit 1;; esac\n')
-    python.chmod(0o755)
-    result = install(str(tmp_path))
-    assert result.returncode == 1
-    assert "ERROR: no space left" in result.stderr and "install: the packages were not installed" in result.stderr
-    assert not (tmp_path / ".installed").exists()
 
 
 def test_serve_and_screenshots_say_that_there_is_no_site(tmp_path):

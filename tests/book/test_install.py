@@ -3,8 +3,10 @@
 import importlib.metadata
 import os
 import re
+import subprocess
 import sys
 import tomllib
+import venv
 from pathlib import Path
 
 import install
@@ -81,6 +83,7 @@ def one_sentence(said):
 
 
 def test_no_network(folder, course, monkeypatch):
+    (folder / ".installed").touch()
     monkeypatch.setenv("PIP_INDEX_URL", "http://127.0.0.1:9/simple")
     said = one_sentence(install.main(folder))
     assert "cannot be fetched; check the connection to the network and run the same command again" in said
@@ -93,15 +96,21 @@ def test_a_pin_that_this_python_cannot_have(folder, course):
     course("1", "3.11")
     course("2", "3.99")
     said = one_sentence(install.main(folder))
-    assert said.startswith(f"spoon==2 of constraints.txt does not fit Python {install.VERSION}"), said
+    assert said.startswith(f"spoon==2 does not fit Python {install.VERSION}"), said
     assert "make book PYTHON=" in said
+
+
+def test_a_requirement_that_this_python_cannot_have(folder, course, tmp_path):
+    course("2", "3.99")
+    (tmp_path / "constraints.txt").write_text("")
+    assert one_sentence(install.main(folder)).startswith(f"spoon>=2 does not fit Python {install.VERSION}")
 
 
 def test_a_pin_that_the_requirement_excludes(folder, course, tmp_path):
     course("1", "3.11")
     course("2", "3.11")
     (tmp_path / "constraints.txt").write_text("spoon==1\n")
-    assert "spoon==1 of constraints.txt does not fit" in one_sentence(install.main(folder))
+    assert "spoon==1 does not fit" in one_sentence(install.main(folder))
 
 
 def test_anything_else_is_said_in_the_words_of_pip(folder, course, tmp_path):
@@ -112,8 +121,21 @@ def test_anything_else_is_said_in_the_words_of_pip(folder, course, tmp_path):
 
 def test_a_folder_that_cannot_be_written(tmp_path):
     (tmp_path / "file").touch()
-    said = one_sentence(install.main(tmp_path / "file" / ".venv"))
-    assert re.match(r"cannot write .*/file/\.venv: Not a directory; put the course where you may write", said), said
+    command = [sys.executable, ROOT / "tools" / "install.py", tmp_path / "file" / ".venv"]
+    result = subprocess.run(command, capture_output=True, text=True)
+    said = one_sentence(result.stderr.removesuffix("\n"))
+    assert result.returncode == 1
+    assert re.match(r"install: cannot write .*/file/\.venv: Not a directory; put the course where you may write", said), said
+
+
+def test_a_full_disk(tmp_path, monkeypatch):
+    said = b"Collecting pip\nERROR: Could not install packages due to an OSError: [Errno 28] No space left on device\n\n"
+
+    def full(*arguments, **options):
+        raise subprocess.CalledProcessError(1, "ensurepip", said)
+
+    monkeypatch.setattr(venv, "create", full)
+    assert "cannot be written: No space left on device; put the course where" in one_sentence(install.main(tmp_path / ".venv"))
 
 
 @pytest.mark.parametrize("module", ["venv", "ensurepip"])
@@ -127,6 +149,7 @@ def test_a_python_without(module, tmp_path, monkeypatch):
 def test_an_old_python(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "version_info", (3, 10, 9, "final", 0))
     assert one_sentence(install.main(tmp_path / ".venv")).startswith("Python 3.11 or newer is needed")
+    assert not (tmp_path / ".venv").exists()
 
 
 def test_an_install_that_works_leaves_a_stamp_and_is_not_done_twice(folder, course, tmp_path, capsys):

@@ -122,6 +122,12 @@ def test_a_stale_number_table_or_figure_fails(ran, tmp_path):
 
 # Each kind of fault is found
 
+LINES = "x = 1\n" * 24
+COLUMNS = """\
+     T  largest  smallest
+  0.25     0.98      0.00
+100.00     0.34      0.33
+"""
 ERROR = {"output_type": "error", "ename": "ValueError", "evalue": "no", "traceback": []}
 
 
@@ -146,6 +152,9 @@ ERROR = {"output_type": "error", "ename": "ValueError", "evalue": "no", "traceba
         (svg(alt="0.5, 0.5", caption="A."), "does not describe the figure"),
         (svg(alt="_images/a.svg", caption="A."), "does not describe the figure"),
         (svg(alt="figure.png", caption="A."), "does not describe the figure"),
+        (code(LINES + "x = 1", 1), "25 lines of code in view, at most 24"),
+        (code("1", 1, [printed(f"Rising:\n{COLUMNS}")]), "a table made of spaces, from 'T  largest  smallest'"),
+        (code("1", 1, [printed(COLUMNS)], tags=["hide-input", "nbval-ignore-output"]), "a table made of spaces"),
         (text("The weight is 0.659."), "the text says 0.659"),
         (text("It overflows at $x = 709.78$."), "the text says 709.78"),
         (text("```{note}\nThe weight is 0.659.\n```"), "the text says 0.659"),
@@ -177,6 +186,24 @@ def test_each_fault_is_found(tmp_path, capsys, cell, said):
 def test_numbers_in_prose_may_be_printed_ones_and_what_is_no_prose(tmp_path, prose):
     path = store(tmp_path / "good.ipynb", text(prose), code("1", 1, [printed("[0.659 0.24 ] 709.78\n")]))
     assert check(path) == []
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        code(LINES, 1),
+        *[code(LINES + "x = 1", 1, tags=[tag]) for tag in ("hide-input", "hide-cell", "remove-input")],
+        *[code("1", 1, [printed(COLUMNS)], tags=[tag]) for tag in ("hide-output", "hide-cell")],
+        code("1", 1, [{"output_type": "display_data", "metadata": {}, "data": {"text/plain": COLUMNS}}]),
+        code("1", 1, [printed("T  largest  smallest\n0.25  0.98  0.00\nThe row above is cold.\n1  2  3\n4  5  6\n")]),
+        code("1", 1, [printed("right:   yes\nsmall:   no\nsteps:   12 of 20\n")]),
+        code("1", 1, [printed("[[ 1.   0.5  2. ]\n [ 3.  -4.   0. ]\n [ 0.   0.   1. ]]\n")]),
+    ],
+    ids=["24 lines", "hide-input", "hide-cell", "remove-input", "hide-output", "hide-cell, columns", "a display",
+         "two rows twice", "two columns", "an array"],
+)  # fmt: skip
+def test_short_or_folded_code_and_what_is_no_table_are_in_order(tmp_path, cell):
+    assert check(store(tmp_path / "good.ipynb", cell)) == []
 
 
 def test_a_notebook_in_another_form_is_found_and_repaired(tmp_path):

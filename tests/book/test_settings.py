@@ -80,6 +80,13 @@ def test_the_ci_script_runs_the_same_tests_as_a_reader():
     assert script.read_text(encoding="utf-8").rstrip().endswith("\nmake test")
 
 
+def test_every_workflow_compares_the_outputs_of_the_notebooks():
+    weekly = yaml.safe_load(read(".github/workflows/weekly.yml"))["jobs"]
+    last = {name: job["steps"][-1]["run"] for name, job in weekly.items()}
+    assert last == {"newest": "pytest", "oldest": "pytest --figures-without-layout"}
+    assert not any("--nbval-lax" in path.read_text(encoding="utf-8") for path in WORKFLOWS)
+
+
 @pytest.mark.parametrize("target", ["help", "book", "test", "serve", "notebooks", "lab", "bench", "clean"])
 def test_make_knows_its_targets(target):
     result = subprocess.run(["make", "-n", target], cwd=ROOT, capture_output=True, text=True)

@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from costs_cases import D, EVERY_SMALL_CASE, K, Q, V, blocks, make_inputs, sizes
+from costs_cases import EVERY_SMALL_CASE, D, K, Q, V, blocks, make_inputs, sizes
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -3,7 +3,7 @@
 import itertools
 
 import pytest
-from costs_cases import D, EVERY_SMALL_CASE, K, Q, V, sizes
+from costs_cases import EVERY_SMALL_CASE, D, K, Q, V, sizes
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -115,9 +115,9 @@ def test_projections_count_each_width_head_and_bias():
 
 def test_what_is_left_out_means_one_naive_forward_without_mask_causality_bias_or_projections():
     plain = dict(backward=False, causal=False, batch=1, heads=1, kv_heads=1, m=0)
-    for sizes in (dict(method="naive"), dict(method="flash", block_q=2, block_k=3)):
-        assert count_flops(Q, K, D, V, **sizes) == count_flops(Q, K, D, V, **sizes, **plain, mask=False, bias=False)
-        assert count_traffic(Q, K, D, V, **sizes) == count_traffic(Q, K, D, V, **sizes, **plain)
+    for method in (dict(method="naive"), dict(method="flash", block_q=2, block_k=3)):
+        assert count_flops(Q, K, D, V, **method) == count_flops(Q, K, D, V, **method, **plain, mask=False, bias=False)
+        assert count_traffic(Q, K, D, V, **method) == count_traffic(Q, K, D, V, **method, **plain)
     assert count_flops(Q, K, D, V) == count_flops(Q, K, D, V, method="naive")
     assert count_flops(Q, K, D, m=6) == count_flops(Q, K, D, D, m=6, bias=False)
     assert count_traffic(Q, K, D, V) == count_traffic(Q, K, D, V, method="naive", block_q=Q, block_k=K)

@@ -5,9 +5,24 @@ import numpy as np
 import oracles
 import pytest
 from flash_cases import (
-    B, H, HEADS, INF, K, Q, V, allowed, assert_all_close, assert_close, bands, blocks, flash, make_inputs, masks,
-    plain, some_masks,
-)  # fmt: skip
+    HEADS,
+    INF,
+    B,
+    H,
+    K,
+    Q,
+    V,
+    allowed,
+    assert_all_close,
+    assert_close,
+    bands,
+    blocks,
+    flash,
+    make_inputs,
+    masks,
+    plain,
+    some_masks,
+)
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from flash_cases import B, H, INF, K, Q, V, allowed, assert_close, bands, flash, make_inputs, some_masks
+from flash_cases import INF, B, H, K, Q, V, allowed, assert_close, bands, flash, make_inputs, some_masks
 
 from attnlib.attention import attention, attention_mask_backward
 from attnlib.flash import flash_attention, flash_attention_backward, flash_attention_mask_backward

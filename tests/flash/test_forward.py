@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from flash_cases import H, INF, K, NAN, Q, V, assert_all_close, assert_close, blocks, flash, make_inputs, plain
+from flash_cases import INF, NAN, H, K, Q, V, assert_all_close, assert_close, blocks, flash, make_inputs, plain
 
 from attnlib.flash import flash_attention
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from flash_cases import B, H, INF, K, Q, V, allowed, assert_all_close, assert_close, blocks, flash, make_inputs, plain
+from flash_cases import INF, B, H, K, Q, V, allowed, assert_all_close, assert_close, blocks, flash, make_inputs, plain
 
 from attnlib.flash import flash_attention, flash_attention_mask_backward
 

@@ -9,7 +9,7 @@ from attnlib.softmax import softmax, softmax_backward
 
 
 def by_hand(d_out):
-    """The same loss without attnlib, fit for complex numbers."""
+    """A loss like that of `softmax_case` without attnlib, fit for complex numbers."""
 
     def loss(x):
         exponentials = np.exp(x - x.real.max(axis=-1, keepdims=True))

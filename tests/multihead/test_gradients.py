@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from multihead_cases import B, K, M, NAMES, Q, make_params
+from multihead_cases import NAMES, B, K, M, Q, make_params
 
 from attnlib.gradients import check_gradient
 from attnlib.multihead import (

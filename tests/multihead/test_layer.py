@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from array_tools import close
-from multihead_cases import B, D, K, M, NAMES, Q, V, by_oracle, make_params
+from multihead_cases import NAMES, B, D, K, M, Q, V, by_oracle, make_params
 
 from attnlib.masks import causal_mask
 from attnlib.multihead import MultiHeadParams, multihead_attention, multihead_attention_backward

@@ -4,8 +4,8 @@ import ast
 import inspect
 import re
 
-from attnlib.page import reading
 from attnlib.flash import flash_attention, flash_attention_backward
+from attnlib.page import reading
 from attnlib.softmax import OnlineSoftmax, softmax
 
 

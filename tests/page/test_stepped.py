@@ -6,8 +6,7 @@ import re
 import matplotlib.pyplot as plt
 import pytest
 
-from attnlib.page import plotting
-from attnlib.page import stepped_figure
+from attnlib.page import plotting, stepped_figure
 
 
 def draw(fig, step):

@@ -114,6 +114,7 @@ def test_minus_and_powers_of_ten_are_typeset_on_the_page_alone():
     source = shown._repr_html_()
     assert "\u22122.5 × 10<sup>\u22127</sup>" in source
     assert "1.0 × 10<sup>20</sup>" in source and "3.0 × 10<sup>0</sup>" in source
+    assert ">\u22128.7</th>" in table({"-8.7": "d", "1e-3": "d"}, [(1, 2)])._repr_html_()  # a name that is a number
     words = table({"way": None}, [("one-pass 1e-5",)])
     assert Cells(words).texts()[1] == ["one-pass 1e-5"]
 

@@ -3,7 +3,7 @@
 import numpy as np
 import oracles
 import pytest
-from softmax_cases import B, FORWARDS, INF, K, Q, SHAPE, all_functions, tolerance
+from softmax_cases import FORWARDS, INF, SHAPE, B, K, Q, all_functions, tolerance
 
 from attnlib.softmax import (
     log_softmax,

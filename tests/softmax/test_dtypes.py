@@ -4,7 +4,7 @@ import numpy as np
 import oracles
 import pytest
 from dtype_spy import spied
-from softmax_cases import ALL, INF, K, SHAPE, all_but_online, all_functions, tolerance
+from softmax_cases import ALL, INF, SHAPE, K, all_but_online, all_functions, tolerance
 
 from attnlib.softmax import logsumexp, softmax
 

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from softmax_cases import F32, F64, FORWARDS, INF, NAN, Q, SHAPE, all_functions
+from softmax_cases import F32, F64, FORWARDS, INF, NAN, SHAPE, Q, all_functions
 
 from attnlib.softmax import (
     OnlineSoftmax,

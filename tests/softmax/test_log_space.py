@@ -5,7 +5,7 @@ import math
 import numpy as np
 import oracles
 import pytest
-from softmax_cases import INF, K, NAN, SHAPE, tolerance
+from softmax_cases import INF, NAN, SHAPE, K, tolerance
 
 from attnlib.softmax import log_softmax, log_softmax_backward, logsumexp, logsumexp_backward, softmax
 

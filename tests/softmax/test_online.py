@@ -5,7 +5,7 @@ import oracles
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from softmax_cases import B, INF, K, NAN, Q, SHAPE
+from softmax_cases import INF, NAN, SHAPE, B, K, Q
 
 from attnlib.softmax import OnlineSoftmax, logsumexp
 

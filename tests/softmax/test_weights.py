@@ -5,7 +5,7 @@ import math
 import numpy as np
 import oracles
 import pytest
-from softmax_cases import B, F64, K, Q, SHAPE
+from softmax_cases import F64, SHAPE, B, K, Q
 
 from attnlib.gradients import check_gradient
 from attnlib.softmax import logsumexp, softmax, softmax_backward, softmax_jacobian

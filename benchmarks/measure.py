@@ -1,0 +1,91 @@
+"""Measure one row of the table: its times, or the memory of one contender.
+
+    python benchmarks/measure.py '{"what": "time", "threads": 1, "dtype": "float32", "n": 256, "passes": "both", …}'
+
+`run.py` starts this as a process of its own for every row, since the number of threads is fixed when NumPy is imported,
+and for every memory, since a process remembers what it once needed. The answer is a line of JSON.
+"""
+
+import ctypes
+import gc
+import json
+import statistics
+import sys
+import time
+import tracemalloc
+from pathlib import Path
+
+from contenders import NEEDS, REFERENCE, contender, taking_part
+
+
+def measure_time(row):
+    """Median seconds of each contender, and the median of its ratio to our Flash in the same round."""
+    contenders = {name: contender(name, row) for name in taking_part(row["n"], row["dtype"])}
+    for work in contenders.values():
+        work()
+    times = {name: [] for name in contenders}
+    start = time.perf_counter()
+    clock = time.process_time if row["threads"] == 1 else time.perf_counter
+    while (done := len(times[REFERENCE])) < 101:
+        spent = time.perf_counter() - start
+        if done >= (3 if spent > 15 * done else 5) and spent > row["spend"]:
+            break
+        for name, work in contenders.items():
+            before = clock()
+            work()
+            times[name].append(clock() - before)
+    seconds = {name: statistics.median(all_times) for name, all_times in times.items()}
+    ratios = {
+        name: statistics.median(theirs / ours for theirs, ours in zip(all_times, times[REFERENCE], strict=True))
+        for name, all_times in times.items()
+    }
+    return {"seconds": seconds, "ratios": ratios}
+
+
+def measure_memory(row):
+    """Bytes that one call needs at its peak, its results included; None where the system does not tell."""
+    name = row["contender"]
+    contender(name, row, n=64)()  # load what is loaded at the first call
+    if name not in NEEDS:  # NumPy reports every array to tracemalloc
+        work = contender(name, row)
+        tracemalloc.start()
+        work()
+        return tracemalloc.get_traced_memory()[1]
+    if not Path("/proc/self/clear_refs").exists():
+        return None
+    work = contender(name, row)
+    give_back_free_memory()
+    Path("/proc/self/clear_refs").write_text("5")  # the peak starts anew
+    before = status("VmRSS")
+    work()
+    return status("VmHWM") - before
+
+
+def give_back_free_memory():
+    """Or the contender would use what making its inputs left over, and seem to need nothing."""
+    gc.collect()
+    try:
+        ctypes.CDLL("libc.so.6").malloc_trim(0)
+    except (OSError, AttributeError):  # another C library
+        pass
+
+
+def status(field):
+    for entry in Path("/proc/self/status").read_text().splitlines():
+        if entry.startswith(field):
+            return int(entry.split()[1]) * 1024
+    raise KeyError(field)
+
+
+def limit_torch(threads):
+    try:
+        import torch
+    except ImportError:
+        return
+    torch.set_num_threads(threads)
+
+
+if __name__ == "__main__":
+    asked = json.loads(sys.argv[1])
+    limit_torch(asked["threads"])
+    print(json.dumps({"time": measure_time, "memory": measure_memory}[asked["what"]](asked)))
