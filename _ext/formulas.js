@@ -15,11 +15,16 @@ function prepare(macros) {
   const page = mathjax.document("", { InputJax: input, OutputJax: output });
 
   // The formula as HTML, and its width in its own em: the page can then fit it to a phone before it is shown.
+  // Of a mistake: no HTML, and what MathJax says of it.
   globalThis.typeset = (tex, display) => {
     const item = new page.options.MathItem(tex, input, display);
     item.start.node = adaptor.body(page.document);
     item.setMetrics(16, 8, 1e6, 1e6, 1);
-    item.convert(page);
+    try {
+      item.convert(page);
+    } catch (error) {
+      return ["", error.message];
+    }
     return [adaptor.outerHTML(item.typesetRoot), output.getBBox(item, page).w];
   };
   globalThis.styles = () => adaptor.textContent(output.styleSheet(page));

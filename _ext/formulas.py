@@ -47,10 +47,9 @@ class Typesetter:
 
     def _typeset(self, tex, display):
         """Return the formula as HTML and its width in em. Raises ValueError with MathJax's words."""
-        try:
-            found, width = self.engine.call("typeset", tex, display)
-        except Exception as error:  # the engine's error carries the script's source; its first line has the words
-            raise ValueError(str(error).strip().splitlines()[0].removeprefix("<anonymous>:")) from error
+        found, width = self.engine.call("typeset", tex, display)
+        if not found:
+            raise ValueError(width)
         return found, width
 
     def styles(self):
@@ -114,8 +113,8 @@ def display(translator, node):
 
 def finish(app, exception):
     """Write the style sheet of the characters that were used, and the fonts beside it."""
-    typesetter = getattr(app.builder, "typesetter", None)
-    if typesetter is None:
+    typesetter = vars(app.builder).pop("typesetter", None)
+    if typesetter is None:  # called again, after another extension failed
         return
     styles = typesetter.styles()
     typesetter.engine.close()  # or the process would never end

@@ -20,7 +20,7 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-NEEDED = ("jupyter-book", "sphinx-book-theme", "sphinx-mathjax-offline", "numpy", "matplotlib")
+NEEDED = ("jupyter-book", "sphinx-book-theme", "sphinx-mathjax-offline", "mini-racer", "numpy", "matplotlib")
 # Parts of the theme that no page uses: sources of its scripts, translations, templates, the key of Sphinx's cache.
 DEAD_WEIGHT = ("**/*.map", "**/*.LICENSE.txt", "_static/locales", "_static/*webpack-macros.html", ".buildinfo")
 
