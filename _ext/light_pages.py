@@ -1,0 +1,85 @@
+"""Sphinx extension: a page asks for little, shows its text at once, and does not move while the rest arrives.
+
+When all files are written, it goes through the pages. Pictures get their sizes (`pictures`), scripts that a page does
+not use are taken out and the others wait (`scripts`), the style sheets become one that holds what is used
+(`style_sheet`), and icons are drawn (`icons`). Files that no page asks for any more are removed.
+"""
+
+import hashlib
+import re
+import shutil
+from pathlib import Path
+
+import icons
+import pictures
+import scripts
+import style_sheet
+
+LINK = re.compile(r'[ \t]*<link\b(?=[^>]*\brel="stylesheet")[^>]*\bhref="([^"?]*)[^>]*>\n?')
+NAMES = re.compile(r'\b(?:class|id)="([^"]*)"')
+CODE = re.compile(r"<script\b[^>]*>(.+?)</script>", re.S)
+
+
+def setup(app):
+    app.connect("build-finished", finish, priority=900)  # after the extensions that write files of their own
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
+
+
+def finish(app, exception):
+    if exception is not None or app.builder.format != "html":
+        return
+    site = Path(app.outdir).resolve()
+    static = site / "_static"
+    drawing = icons.Icons((static / icons.SCRIPT).read_text(encoding="utf-8"))
+    pages = {path: path.read_text(encoding="utf-8") for path in sorted(site.rglob("*.html")) if static not in path.parents}
+    all_scripts = asked_for(pages, scripts.SCRIPT)
+    for path, text in pages.items():
+        pages[path] = drawing.on_page(scripts.lean(pictures.sized(text, path, site / "_images")))
+    used_scripts = asked_for(pages, scripts.SCRIPT)
+    pages = with_one_sheet(pages, static, words(pages, used_scripts), drawing)
+    for path, text in pages.items():
+        path.write_text(text, encoding="utf-8")
+    for path in all_scripts - used_scripts | set(static.rglob("*.css")) - asked_for(pages, LINK):
+        path.unlink()
+    shutil.rmtree(static / icons.FONTS, ignore_errors=True)
+
+
+def asked_for(pages, pattern):
+    """The files that the pages ask for, with the addresses that the pattern finds."""
+    return {(path.parent / address).resolve() for path, text in pages.items() for address in pattern.findall(text)}
+
+
+def words(pages, used_scripts):
+    """All classes and ids of the pages, the variables that they read, and every word of the scripts."""
+    found = set()
+    for text in [*pages.values(), *(f"<script>{path.read_text(encoding='utf-8')}</script>" for path in sorted(used_scripts))]:
+        found.update(" ".join(NAMES.findall(text)).split(), style_sheet.READ.findall(text))
+        found.update(*(re.findall(r"[\w-]+", part) for part in CODE.findall(text)))
+    return found
+
+
+def with_one_sheet(pages, static, words, drawing):
+    """Write the one style sheet and return the pages with a link to it."""
+    lists = {path: [(path.parent / address).resolve() for address in LINK.findall(text)] for path, text in pages.items()}
+    lists = {path: sheets for path, sheets in lists.items() if sheets}  # the page that only leads to the first has none
+    shared = [sheet for sheet in next(iter(lists.values())) if all(sheet in sheets for sheets in lists.values())]
+    paths = [sheet.relative_to(static).as_posix() for sheet in shared]
+    text = style_sheet.merged(static, paths, words, drawing.in_rule) + drawing.in_forced_colours()
+    (static / "style.css").write_text(text, encoding="utf-8")
+    version = hashlib.sha256(text.encode()).hexdigest()[:8]
+    return {path: linked(text, path, shared, f"_static/style.css?v={version}") for path, text in pages.items()}
+
+
+def linked(text, page, shared, address):
+    """The page with one link in place of those to the shared sheets."""
+    first = True
+
+    def replace(found):
+        nonlocal first
+        if (page.parent / found[1]).resolve() not in shared:
+            return found[0]
+        link = f'  <link rel="stylesheet" href="{found[1][: found[1].index("_static/")]}{address}">\n' if first else ""
+        first = False
+        return link
+
+    return LINK.sub(replace, text)

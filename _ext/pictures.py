@@ -1,0 +1,54 @@
+"""Pictures: each says its size, so that nothing moves when it arrives, and is fetched when a reader comes near.
+
+A picture that stands in the page as data (the steps of a figure) becomes a file: the page is shorter, and pays only for
+the steps that are looked at.
+"""
+
+import base64
+import hashlib
+import html
+import re
+from urllib.parse import unquote
+
+from sphinx.errors import ExtensionError
+from sphinx.util.images import get_image_size
+
+IMAGE = re.compile(r"""<img\b(?:[^>"']|"[^"]*"|'[^']*')*>""")
+SOURCE = re.compile(r'\bsrc="([^"]*)"')
+DATA = re.compile(r"data:image/(svg\+xml|png);base64,(.*)", re.S)
+SUFFIX = {"svg+xml": ".svg", "png": ".png"}
+FIRST_SCREEN = 1500  # characters of text that fit above a picture on the first screen
+
+
+def sized(text, page, folder):
+    """The page with a size on each picture. `page` is its path; new files go to `folder`."""
+    start = text.find("<article")
+
+    def complete(found):
+        tag = found[0]
+        source = html.unescape(SOURCE.search(tag)[1])
+        path = stored(source, folder) if source.startswith("data:") else page.parent / unquote(source.split("?")[0])
+        size = get_image_size(str(path))
+        if size is None:
+            raise ExtensionError(f"{page.name}: the size of the picture {source[:80]} cannot be read")
+        if source.startswith("data:"):
+            up = "../" * (len(page.relative_to(folder.parent).parts) - 1)
+            tag = SOURCE.sub(f'src="{up}{folder.name}/{path.name}"', tag, count=1)
+        far = len(re.sub(r"<[^>]*>|\s+", "", text[start : found.start()])) > FIRST_SCREEN
+        added = {"width": size[0], "height": size[1], "decoding": "async"} | ({"loading": "lazy"} if far else {})
+        new = "".join(f' {name}="{value}"' for name, value in added.items() if not re.search(rf"\s{name}=", tag))
+        return "<img" + new + tag[len("<img") :]
+
+    return IMAGE.sub(complete, text)
+
+
+def stored(source, folder):
+    """Write a picture that is given as data to a file named by its content. Returns the path."""
+    found = DATA.fullmatch(source)
+    if found is None:
+        raise ExtensionError(f"a picture of a kind that is not known: {source[:40]}")
+    content = base64.b64decode(found[2])
+    folder.mkdir(exist_ok=True)
+    path = folder / (hashlib.sha256(content).hexdigest() + SUFFIX[found[1]])
+    path.write_bytes(content)
+    return path

@@ -1,0 +1,38 @@
+"""Scripts: a page loads those that it uses, and is shown before they arrive."""
+
+import re
+
+CODE = "cell_input|highlight-python|highlight-bash"  # what `copybutton_selector` in _config.yml looks for
+# A script that only some pages use, or none, and the class that those pages have.
+USED_WITH = {
+    "design-tabs.js": "sd-tab-set",
+    "clipboard.min.js": CODE,
+    "copybutton.js": CODE,
+    "stepped.js": "stepped",
+    "fontawesome.js": "(?!)",  # no page: see icons.py
+}
+SCRIPT = re.compile(r'\s*<script\b[^>]*\bsrc="([^"?]*)[^>]*></script>')
+PRELOAD = re.compile(r'\s*<link\b[^>]*\brel="preload"[^>]*\bas="script"[^>]*>')
+# The theme asks for the system's colours when its script has run. Until then a page would have neither scheme.
+SCHEME = 'document.documentElement.dataset.theme = localStorage.getItem("theme") || "auto";'
+SCHEME_AT_ONCE = """{
+      const { mode } = document.documentElement.dataset;
+      const dark = mode === "auto" ? matchMedia("(prefers-color-scheme: dark)").matches : mode === "dark";
+      document.documentElement.dataset.theme = dark ? "dark" : "light";
+    }"""
+
+
+def lean(text):
+    """The page with the scripts that it uses, none of which holds it up."""
+    text = PRELOAD.sub("", text)  # asked for early, they would delay the style sheet
+    text = text.replace(SCHEME, SCHEME_AT_ONCE)
+    # As a module it waits for the deferred script that it needs.
+    text = text.replace("<script>DOCUMENTATION_OPTIONS.", '<script type="module">DOCUMENTATION_OPTIONS.')
+
+    def keep(found):
+        marker = USED_WITH.get(found[1].rsplit("/", 1)[-1])
+        if marker and not re.search(rf'class="(?:[^"]*\s)?(?:{marker})[\s"]', text):
+            return ""
+        return re.sub(r"<script (?!defer)", "<script defer ", found[0])
+
+    return SCRIPT.sub(keep, text)
