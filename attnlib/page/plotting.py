@@ -172,7 +172,7 @@ def heatmap(
     ax.set_xticks(range(matrix.shape[1]), column_ticks)
     ax.set_yticks(range(matrix.shape[0]), row_ticks)
     ax.tick_params(length=0)
-    ax.spines[:].set_visible(False)
+    ax.spines[:].set(visible=True, color="0.8", linewidth=0.8)  # white cells at the edge are seen to be cells
     if max(matrix.shape) <= LARGEST_ANNOTATED:
         for (row, column), number in np.ndenumerate(matrix):
             colour = _readable_on(image.cmap(image.norm(number)))

@@ -196,6 +196,11 @@ def test_heatmap_draws_nan_grey_and_every_cell_square(ax):
     assert ax.get_aspect() == 1
 
 
+def test_heatmap_of_zeros_has_an_edge(ax):
+    plotting.heatmap(ax, np.zeros((2, 2)), rows="q", columns="k")
+    assert all(edge.get_visible() for edge in ax.spines.values())
+
+
 def test_heatmap_with_one_long_axis_prints_no_numbers(ax):
     plotting.heatmap(ax, np.zeros((2, 13)), rows="q", columns="k")
     assert not ax.texts
