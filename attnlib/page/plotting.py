@@ -17,8 +17,9 @@ from attnlib.checks.arrays import as_float
 QUERY, KEY, VALUE = "#0b5cad", "#b34700", "#00725a"
 SCORES, WEIGHTS, OUTPUT = "#7a3e9d", "#b3186d", "#3d4a5c"
 
-#: Everything else, told apart by any kind of colour vision. Grey is also for guides and masks.
+#: Everything else, told apart by any kind of colour vision. Grey is also for guides; a mask is paler than that.
 INK, OCHRE, BROWN, GREY = "#1f2328", "#8f6900", "#5a3a1e", "#6f7682"
+MASK = "#8a8f98"
 
 #: The pages' face, for all letters of a figure.
 FONT = Path(__file__).with_name("fonts") / "SourceSans3-Regular.ttf"
@@ -130,7 +131,7 @@ def heatmap(
         False: one colour from 0 to `limit`. True: two colours from ``-limit`` to
         `limit`, white at 0.
     color : colour, optional
-        Of `limit`, if not `signed`; by default that of weights, and grey for a mask.
+        Of `limit`, if not `signed`; by default that of weights, for a mask that of masks.
     limit : float, optional
         End of the colour scale; by default 1, and the largest magnitude if `signed`.
     digits : int, default 2
@@ -155,7 +156,7 @@ def heatmap(
     ('query q', 4)
     """
     if color is None:
-        color = GREY if np.asarray(matrix).dtype == bool else WEIGHTS
+        color = MASK if np.asarray(matrix).dtype == bool else WEIGHTS
     matrix = _numbers("heatmap", matrix=matrix)
     if matrix.ndim != 2:
         raise ValueError(f"heatmap: matrix must have two axes (rows, columns); got the shape {matrix.shape}.")
@@ -289,9 +290,10 @@ def _short(number, digits):
 
 
 def _readable_on(colour):
-    # The larger of the two contrasts, as WCAG 2 defines it: that is black if the luminance exceeds 0.179.
+    # Black has the larger contrast (WCAG 2) from a luminance of 0.18 on. But in the dark the pages turn lightness
+    # round, and what was black is white: with 0.23 no number falls below 3 : 1 in either scheme.
     red, green, blue = (((part + 0.055) / 1.055) ** 2.4 if part > 0.04045 else part / 12.92 for part in to_rgb(colour))
-    return "black" if 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.179 else "white"
+    return "black" if 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.23 else "white"
 
 
 def _thin_ticks(ax, shape, row_ticks, column_ticks):

@@ -45,6 +45,13 @@ def contrast(one, other):
     return (light + 0.05) / (dark + 0.05)
 
 
+def in_the_dark(colour):
+    """What the style sheet makes of a colour in the dark: invert(1) hue-rotate(180deg), on #121212 by `screen`."""
+    half_turn = [[-0.574, 1.43, 0.144], [0.426, 0.43, 0.144], [0.426, 1.43, -0.856]]
+    turned = np.clip(half_turn @ (1 - np.array(to_rgb(colour))), 0, 1)
+    return tuple(1 - (1 - turned) * (1 - 0x12 / 255))
+
+
 def seen(colour, vision):
     """Lightness and two opponent colours (CIELAB) for a kind of colour vision."""
     to_xyz = [[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]]
@@ -54,12 +61,15 @@ def seen(colour, vision):
 
 
 @pytest.mark.parametrize("name", QUANTITIES | NEUTRAL)
-def test_every_colour_can_be_read_as_letters_on_white(name):
-    assert contrast(getattr(plotting, name), "white") >= 4.5
+def test_every_colour_can_be_read_as_letters(name):
+    colour = getattr(plotting, name)
+    assert contrast(colour, "white") >= 4.5
+    assert contrast(in_the_dark(colour), in_the_dark("white")) >= 4.5
 
 
 def test_no_colour_stands_for_two_things():
-    assert len(set((QUANTITIES | NEUTRAL).values())) == 10
+    assert len({*(QUANTITIES | NEUTRAL).values(), plotting.MASK}) == 11
+    assert contrast(plotting.MASK, "white") >= 3
 
 
 @pytest.mark.parametrize("vision", VISION)
@@ -176,7 +186,7 @@ def test_heatmap_of_weights_is_white_at_0_and_has_their_colour_at_1(ax):
 
 
 def test_heatmap_of_anything_else_has_the_colour_asked_for_and_a_mask_none_of_a_quantity(ax):
-    for matrix, color, expected in ((np.eye(2), plotting.OCHRE, plotting.OCHRE), (np.eye(2) > 0, None, plotting.GREY)):
+    for matrix, color, expected in ((np.eye(2), plotting.OCHRE, plotting.OCHRE), (np.eye(2) > 0, None, plotting.MASK)):
         plotting.heatmap(ax, matrix, rows="q", columns="k", color=color)
         assert to_hex(ax.images[-1].cmap(1.0)) == expected
 
@@ -217,13 +227,15 @@ def test_heatmap_draws_a_boolean_mask_as_0_and_1(ax):
     assert [text.get_text() for text in ax.texts] == ["1", "0"]
 
 
-def test_numbers_stand_out_from_their_cell(ax):
+@pytest.mark.parametrize("scheme", [to_rgb, in_the_dark])
+def test_numbers_stand_out_from_their_cell(ax, scheme):
     shares = np.linspace(0, 1, 64).reshape(8, 8)
-    for matrix, style in ((shares, {}), (shares, {"color": plotting.GREY}), (2 * shares - 1, {"signed": True})):
+    for matrix, style in ((shares, {}), (shares, {"color": plotting.MASK}), (2 * shares - 1, {"signed": True})):
         ax.clear()
         plotting.heatmap(ax, matrix, rows="q", columns="k", **style)
         cells = ax.images[0].cmap(ax.images[0].norm(matrix.ravel()))
-        assert min(contrast(text.get_color(), cell) for text, cell in zip(ax.texts, cells, strict=True)) > 4.5
+        numbers = [text.get_color() for text in ax.texts]
+        assert min(contrast(scheme(number), scheme(cell)) for number, cell in zip(numbers, cells, strict=True)) > 3
 
 
 def test_a_large_heatmap_has_a_colour_bar_in_place_of_numbers(ax):
