@@ -1,17 +1,28 @@
-"""The figures of the book: one style, axes named in the course's words, the same bytes in every run.
+"""The figures of the book: one style, one colour a quantity, the same bytes in every run.
 
 Every function draws on an `Axes` that it is given and returns it. Weights always
 have one colour scale, from 0 to 1; signed numbers have a diverging one, white at 0.
 """
 
+from pathlib import Path
+
 import matplotlib as mpl
 import numpy as np
-from matplotlib.colors import to_rgb
+from matplotlib.colors import LinearSegmentedColormap, to_rgb
+from matplotlib.font_manager import fontManager
 
 from attnlib.checks.arrays import as_float
 
-#: Okabe and Ito's colours, told apart by readers with any kind of colour vision.
-BLUE, ORANGE, GREEN, PINK, GREY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#5F5F5F"
+#: One colour a quantity, the same as in the formulas and diagrams of the pages. Nothing else is drawn in them.
+QUERY, KEY, VALUE = "#0b5cad", "#b34700", "#00725a"
+SCORES, WEIGHTS, OUTPUT = "#7a3e9d", "#b3186d", "#3d4a5c"
+
+#: Everything else, told apart by any kind of colour vision. Grey is also for guides; a mask is paler than that.
+INK, OCHRE, BROWN, GREY = "#1f2328", "#8f6900", "#5a3a1e", "#6f7682"
+MASK = "#8a8f98"
+
+#: The pages' face, for all letters of a figure.
+FONT = Path(__file__).with_name("fonts") / "SourceSans3-Regular.ttf"
 
 #: Largest matrix side whose numbers are still readable inside the cells.
 LARGEST_ANNOTATED = 8
@@ -20,11 +31,26 @@ _STYLE = {
     "figure.figsize": (5.5, 3.2),
     "figure.constrained_layout.use": True,
     "figure.facecolor": "white",
-    "font.size": 11,
-    "axes.titlesize": 11,
+    # What IPython cuts a figure to keeps this margin, that of the layout: the figure stays as wide as it was asked for.
+    "savefig.pad_inches": mpl.rcParamsDefault["figure.constrained_layout.w_pad"],
+    "font.family": ["Source Sans 3", "DejaVu Sans"],  # the second has what the first lacks, such as ⊙
+    # Numbers in the page's face, letters as in the page's formulas.
+    "mathtext.fontset": "custom",
+    "mathtext.rm": "Source Sans 3",
+    "mathtext.it": "STIXGeneral:italic",
+    "mathtext.cal": "STIXGeneral:italic",  # of itself it looks for fonts that few machines have, and complains
+    "mathtext.fallback": "stix",
+    # A figure 5.5 inches wide is shown at two thirds of that on a phone: never less than 10 points.
+    "font.size": 12,
+    "axes.titlesize": 12,
+    "axes.labelsize": 12,
+    "xtick.labelsize": 11,
+    "ytick.labelsize": 11,
+    "ytick.alignment": "center",
+    "legend.fontsize": 11,
     "axes.spines.top": False,
     "axes.spines.right": False,
-    "axes.prop_cycle": mpl.cycler(color=[BLUE, ORANGE, GREEN, PINK, GREY]),
+    "axes.prop_cycle": mpl.cycler(color=[INK, OCHRE, BROWN, GREY], linestyle=["-", "--", "-.", ":"]),
     "legend.frameon": False,
     "lines.linewidth": 2,
     "axes.formatter.use_mathtext": True,
@@ -40,12 +66,21 @@ def setup():
 
     Call it once, in the first cell of a notebook.
 
+    Raises
+    ------
+    FileNotFoundError
+        If the font is not where the package has it.
+
     Examples
     --------
     >>> setup()
     >>> mpl.rcParams["svg.hashsalt"]
     'attnlib'
     """
+    if not FONT.is_file():
+        raise FileNotFoundError(f"plotting: the font {FONT} is missing; install attnlib again.")
+    if str(FONT) not in {font.fname for font in fontManager.ttflist}:
+        fontManager.addfont(FONT)
     mpl.rcParams.update(_STYLE)
     try:
         from IPython import get_ipython
@@ -56,7 +91,30 @@ def setup():
         set_matplotlib_formats("svg", metadata={"Date": None, "Creator": None})
 
 
-def heatmap(ax, matrix, *, rows, columns, row_ticks=None, column_ticks=None, signed=False, limit=None, digits=2):
+def shades(color):
+    """A colour scale from white to `color`, for magnitudes; what is missing (NaN) is grey.
+
+    Parameters
+    ----------
+    color : colour
+        Of the largest magnitude.
+
+    Returns
+    -------
+    scale : matplotlib Colormap
+
+    Examples
+    --------
+    >>> from matplotlib.colors import to_hex
+    >>> [to_hex(shades(WEIGHTS)(share)) for share in (0.0, 1.0)]
+    ['#ffffff', '#b3186d']
+    """
+    return _scale("white", color)
+
+
+def heatmap(
+    ax, matrix, *, rows, columns, row_ticks=None, column_ticks=None, signed=False, color=None, limit=None, digits=2
+):
     """Draw a matrix as coloured cells; the numbers are printed where they are readable.
 
     Parameters
@@ -72,6 +130,8 @@ def heatmap(ax, matrix, *, rows, columns, row_ticks=None, column_ticks=None, sig
     signed : bool, default False
         False: one colour from 0 to `limit`. True: two colours from ``-limit`` to
         `limit`, white at 0.
+    color : colour, optional
+        Of `limit`, if not `signed`; by default that of weights, for a mask that of masks.
     limit : float, optional
         End of the colour scale; by default 1, and the largest magnitude if `signed`.
     digits : int, default 2
@@ -95,6 +155,8 @@ def heatmap(ax, matrix, *, rows, columns, row_ticks=None, column_ticks=None, sig
     >>> ax.get_ylabel(), len(ax.texts)
     ('query q', 4)
     """
+    if color is None:
+        color = MASK if np.asarray(matrix).dtype == bool else WEIGHTS
     matrix = _numbers("heatmap", matrix=matrix)
     if matrix.ndim != 2:
         raise ValueError(f"heatmap: matrix must have two axes (rows, columns); got the shape {matrix.shape}.")
@@ -102,7 +164,7 @@ def heatmap(ax, matrix, *, rows, columns, row_ticks=None, column_ticks=None, sig
         limit = max(np.nanmax(np.abs(matrix), initial=0.0), 1e-300) if signed else 1.0
     image = ax.imshow(
         matrix,
-        cmap=mpl.colormaps["RdBu" if signed else "Blues"].with_extremes(bad="0.85"),
+        cmap=_scale(OCHRE, "white", SCORES) if signed else shades(color),
         vmin=-limit if signed else 0.0,
         vmax=limit,
         aspect="equal",
@@ -111,18 +173,18 @@ def heatmap(ax, matrix, *, rows, columns, row_ticks=None, column_ticks=None, sig
     ax.set_xticks(range(matrix.shape[1]), column_ticks)
     ax.set_yticks(range(matrix.shape[0]), row_ticks)
     ax.tick_params(length=0)
-    ax.spines[:].set_visible(False)
+    ax.spines[:].set(visible=True, color="0.8", linewidth=0.8)  # white cells at the edge are seen to be cells
     if max(matrix.shape) <= LARGEST_ANNOTATED:
         for (row, column), number in np.ndenumerate(matrix):
             colour = _readable_on(image.cmap(image.norm(number)))
-            ax.text(column, row, _short(number, digits), ha="center", va="center", color=colour, fontsize=10)
+            ax.text(column, row, _short(number, digits), ha="center", va="center", color=colour, fontsize=11)
     else:
         ax.figure.colorbar(image, ax=ax, shrink=0.8)
         _thin_ticks(ax, matrix.shape, row_ticks, column_ticks)
     return ax
 
 
-def bars(ax, weights, *, ticks=None, label="key k", color=BLUE, digits=2):
+def bars(ax, weights, *, ticks=None, label="key k", color=WEIGHTS, digits=2):
     """Draw one row of weights as bars, each with its number above it.
 
     Parameters
@@ -135,8 +197,8 @@ def bars(ax, weights, *, ticks=None, label="key k", color=BLUE, digits=2):
         Names of the bars, otherwise their numbers.
     label : str, default "key k"
         What the bars stand for.
-    color : str, optional
-        Colour of the bars.
+    color : colour, optional
+        Of the bars; by default that of weights.
     digits : int, default 2
         Decimals of the printed numbers.
 
@@ -162,7 +224,7 @@ def bars(ax, weights, *, ticks=None, label="key k", color=BLUE, digits=2):
     if weights.ndim != 1:
         raise ValueError(f"bars: weights must have one axis (k,); got the shape {weights.shape}.")
     drawn = ax.bar(range(len(weights)), weights, color=color, width=0.7)
-    ax.bar_label(drawn, [_short(weight, digits) for weight in weights], padding=2, fontsize=10)
+    ax.bar_label(drawn, [_short(weight, digits) for weight in weights], padding=2, fontsize=11)
     ax.set_xticks(range(len(weights)), ticks)
     ax.set(xlabel=label, ylim=(0, 1.12), yticks=[0, 0.5, 1])
     ax.tick_params(axis="x", length=0)
@@ -207,9 +269,13 @@ def name_lines(ax, *, pad=0.02):
         above[0] = max(above[0], below[0] + 0.09)
     for height, line in ends:
         ax.text(
-            1 + pad, height, line.get_label(), color=line.get_color(), transform=ax.transAxes, va="center", fontsize=10
+            1 + pad, height, line.get_label(), color=line.get_color(), transform=ax.transAxes, va="center", fontsize=11
         )
     return ax
+
+
+def _scale(*colors):
+    return LinearSegmentedColormap.from_list("", colors).with_extremes(bad="0.85")
 
 
 def _numbers(function, **array):
@@ -224,8 +290,10 @@ def _short(number, digits):
 
 
 def _readable_on(colour):
-    red, green, blue = to_rgb(colour)
-    return "white" if 0.2126 * red + 0.7152 * green + 0.0722 * blue < 0.45 else "black"
+    # Black has the larger contrast (WCAG 2) from a luminance of 0.18 on. But in the dark the pages turn lightness
+    # round, and what was black is white: with 0.23 no number falls below 3 : 1 in either scheme.
+    red, green, blue = (((part + 0.055) / 1.055) ** 2.4 if part > 0.04045 else part / 12.92 for part in to_rgb(colour))
+    return "black" if 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.23 else "white"
 
 
 def _thin_ticks(ax, shape, row_ticks, column_ticks):

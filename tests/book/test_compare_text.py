@@ -29,6 +29,7 @@ SAME = {
     "with a unit": ("1.5x faster, 67.1M, 0.78%", "1.6x faster, 67.2M, 0.79%"),
     "part of a formula": ("n^3.1 and d=0.25, (0.5)", "n^3.0 and d=0.26, (0.4)"),
     "difference of two": ("2.50-0.25", "2.50-0.24"),
+    "between backticks": ("`0.25`", "`0.26`"),
     "end of a sentence": ("It is 0.25.", "It is 0.26."),
     "wider, aligned to the right": ("mean  9.99  std 1.00", "mean 10.00  std 1.00"),
     "wider, aligned to the left": ("9.99   mean", "10.00  mean"),

@@ -75,7 +75,7 @@ def ran(tmp_path_factory):
         code("import matplotlib.pyplot as plt\n\nfrom attnlib.page import plotting\n\nplotting.setup()", 1),
         code("print(f'{0.5 * 0.5:.2f}')", 2),
         code("from IPython.display import HTML\n\nHTML(f'<table><tr><td>{3 * 4}</td></tr></table>')", 3),
-        code("fig, ax = plt.subplots(figsize=(2, 1))\n_ = ax.plot([0, 1])", 4, **PICTURE),
+        code("fig, ax = plt.subplots(figsize=(2, 1))\n_ = ax.plot([0, 1], color='#123456')", 4, **PICTURE),
     )
     assert notebooks.main(["run", str(path)]) == 0
     return path
@@ -107,7 +107,7 @@ def test_a_stale_number_table_or_figure_fails(ran, tmp_path):
         "intact": intact,
         "number": intact.replace('"0.25\\n"', '"0.26\\n"'),
         "table": intact.replace("<td>12</td>", "<td>13</td>"),
-        "figure": intact.replace("stroke: #0072b2", "stroke: #0072b3"),
+        "figure": intact.replace("stroke: #123456", "stroke: #123457"),
     }
     assert len(set(stale.values())) == 4
     for name, content in stale.items():

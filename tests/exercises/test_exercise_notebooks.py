@@ -19,7 +19,7 @@ from notebook_tools import exercise_cells, tiny_notebook, with_answer
 from attnlib.exercises.engine.registry import registry
 from attnlib.exercises.engine.source import solution_source
 
-CHAPTERS = sorted((Path(__file__).parents[2] / "chapters").rglob("*.ipynb"))
+CHAPTERS = sorted((Path(__file__).parents[2] / "chapters").glob("*.ipynb"))
 NOTEBOOKS = {path.stem: path for path in CHAPTERS}
 
 # Chapters may show the library's own code and worked examples. A line of a solution in another cell is allowed

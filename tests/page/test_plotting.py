@@ -1,12 +1,17 @@
 """attnlib.page.plotting: are the numbers on the picture the numbers, and is the picture the same in every run?"""
 
 import io
+import itertools
+import re
+import tomllib
+from pathlib import Path
 
 import matplotlib as mpl
 import numpy as np
 import pytest
-from matplotlib.colors import to_rgb, to_rgba
+from matplotlib.colors import to_hex, to_rgb, to_rgba
 from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties, findfont, fontManager
 
 from attnlib.page import plotting
 
@@ -16,6 +21,143 @@ def ax():
     with mpl.rc_context():
         plotting.setup()
         yield Figure().subplots()
+
+
+# Colours, in the words of WCAG 2 and of Machado, Oliveira and Fernandes (2009), full strength
+
+QUANTITIES = {name: getattr(plotting, name) for name in ("QUERY", "KEY", "VALUE", "SCORES", "WEIGHTS", "OUTPUT")}
+NEUTRAL = {name: getattr(plotting, name) for name in ("INK", "OCHRE", "BROWN", "GREY")}
+VISION = {
+    "all": np.eye(3),
+    "no red": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
+    "no green": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]],
+    "no blue": [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]],
+}
+
+
+def linear(colour):
+    parts = np.array(to_rgb(colour))
+    return np.where(parts > 0.04045, ((parts + 0.055) / 1.055) ** 2.4, parts / 12.92)
+
+
+def contrast(one, other):
+    dark, light = sorted(linear(colour) @ [0.2126, 0.7152, 0.0722] for colour in (one, other))
+    return (light + 0.05) / (dark + 0.05)
+
+
+def in_the_dark(colour):
+    """What the style sheet makes of a colour in the dark: invert(1) hue-rotate(180deg), on #121212 by `screen`."""
+    half_turn = [[-0.574, 1.43, 0.144], [0.426, 0.43, 0.144], [0.426, 1.43, -0.856]]
+    turned = np.clip(half_turn @ (1 - np.array(to_rgb(colour))), 0, 1)
+    return tuple(1 - (1 - turned) * (1 - 0x12 / 255))
+
+
+def seen(colour, vision):
+    """Lightness and two opponent colours (CIELAB) for a kind of colour vision."""
+    to_xyz = [[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]]
+    xyz = to_xyz @ np.clip(VISION[vision] @ linear(colour), 0, 1) / [0.9505, 1, 1.089]
+    x, y, z = np.where(xyz > 0.008856, np.cbrt(xyz), 7.787 * xyz + 16 / 116)
+    return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
+
+
+@pytest.mark.parametrize("name", QUANTITIES | NEUTRAL)
+def test_every_colour_can_be_read_as_letters(name):
+    colour = getattr(plotting, name)
+    assert contrast(colour, "white") >= 4.5
+    assert contrast(in_the_dark(colour), in_the_dark("white")) >= 4.5
+
+
+def test_no_colour_stands_for_two_things():
+    assert len({*(QUANTITIES | NEUTRAL).values(), plotting.MASK}) == 11
+    assert contrast(plotting.MASK, "white") >= 3
+
+
+@pytest.mark.parametrize("vision", VISION)
+def test_neutral_colours_differ_for_any_kind_of_colour_vision(vision):
+    colours = [seen(colour, vision) for colour in NEUTRAL.values()]
+    assert min(np.linalg.norm(one - other) for one, other in itertools.combinations(colours, 2)) > 20
+
+
+def test_lines_without_a_colour_have_neutral_ones_and_each_its_dashes(ax):
+    lines = [ax.plot([0, 1], [0, height])[0] for height in range(4)]
+    assert [line.get_color() for line in lines] == list(NEUTRAL.values())
+    assert len({line.get_linestyle() for line in lines}) == 4
+
+
+# Letters
+
+
+def faces(words):
+    """The fonts whose outlines a text is drawn with."""
+    figure, file = Figure(), io.StringIO()
+    figure.text(0.5, 0.5, words)
+    figure.savefig(file, format="svg")
+    return set(re.findall(r'href="#([\w-]+)-[0-9a-f]+"', file.getvalue()))
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("query 0, d → √d · Σ α − 1", {"SourceSans3-Regular"}),
+        ("$10^{-3}$", {"SourceSans3-Regular"}),
+        ("Q ⊙ K", {"SourceSans3-Regular", "DejaVuSans"}),
+        (r"$2\,d_{k}$", {"SourceSans3-Regular", "STIXGeneral-Italic"}),
+    ],
+)
+def test_letters_have_the_face_of_the_pages_and_missing_ones_come_from_another(ax, words, expected):
+    assert faces(words) == expected
+
+
+def test_no_text_is_smaller_than_ten_points():
+    with mpl.rc_context():
+        plotting.setup()
+        names = [name for name in mpl.rcParams if re.search(r"font\.?size$|(label|title)size$", name)]
+        sizes = {name: FontProperties(size=mpl.rcParams[name]).get_size_in_points() for name in names}
+        assert {"font.size", "xtick.labelsize", "axes.titlesize", "legend.fontsize"} <= set(sizes)
+        assert {name: size for name, size in sizes.items() if size < 10} == {}
+
+
+def test_no_function_writes_smaller_than_ten_points(ax):
+    plotting.bars(ax, [0.5])
+    plotting.heatmap(ax, [[0.5]], rows="q", columns="k")
+    ax.plot([0, 1], label="rising")
+    plotting.name_lines(ax)
+    assert min(text.get_fontsize() for text in ax.texts) >= 10
+
+
+def test_a_figure_in_a_notebook_is_not_wider_than_asked_for():
+    with mpl.rc_context():
+        plotting.setup()
+        figure = Figure()
+        figure.subplots().set(xlabel="key k", ylabel="weight")
+        file = io.BytesIO()
+        figure.savefig(file, format="svg", bbox_inches="tight")
+        width = re.search(rb'width="([\d.]+)pt"', file.getvalue())
+        assert float(width[1]) <= 5.5 * 72 + 0.01
+
+
+def test_setup_twice_registers_the_font_once():
+    with mpl.rc_context():
+        plotting.setup()
+        plotting.setup()
+        assert [font.fname for font in fontManager.ttflist].count(str(plotting.FONT)) == 1
+
+
+def test_a_missing_font_is_named(monkeypatch, tmp_path):
+    monkeypatch.setattr(plotting, "FONT", tmp_path / "SourceSans3-Regular.ttf")
+    with pytest.raises(FileNotFoundError, match=r"the font .*SourceSans3-Regular\.ttf is missing"):
+        plotting.setup()
+
+
+def test_the_font_and_its_license_are_part_of_the_package():
+    root = Path(__file__).resolve().parents[2]
+    settings = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]
+    folder, globs = root / "attnlib" / "page", settings["package-data"]["attnlib.page"]
+    packed = {path.relative_to(folder).as_posix() for glob in globs for path in folder.glob(glob)}
+    assert packed == {"fonts/SourceSans3-Regular.ttf", "fonts/OFL.txt"}
+
+
+# Pictures of arrays
 
 
 def test_heatmap_prints_each_number_in_its_cell(ax):
@@ -33,7 +175,20 @@ def test_heatmap_of_weights_always_has_the_scale_from_0_to_1(ax):
 def test_heatmap_of_signed_numbers_is_white_at_0(ax):
     plotting.heatmap(ax, [[-3.0, 1.0]], rows="q", columns="k", signed=True)
     assert ax.images[0].get_clim() == (-3.0, 3.0)
-    assert np.allclose(ax.images[0].cmap(0.5)[:3], 0.97, atol=0.01)
+    low, zero, high = (ax.images[0].cmap(place) for place in (0.0, 0.5, 1.0))
+    assert (to_hex(low), to_hex(high)) == (plotting.OCHRE, plotting.SCORES)
+    assert np.allclose(zero, 1, atol=0.01)
+
+
+def test_heatmap_of_weights_is_white_at_0_and_has_their_colour_at_1(ax):
+    plotting.heatmap(ax, [[0.0, 1.0]], rows="q", columns="k")
+    assert [to_hex(ax.images[0].cmap(place)) for place in (0.0, 1.0)] == ["#ffffff", plotting.WEIGHTS]
+
+
+def test_heatmap_of_anything_else_has_the_colour_asked_for_and_a_mask_none_of_a_quantity(ax):
+    for matrix, color, expected in ((np.eye(2), plotting.OCHRE, plotting.OCHRE), (np.eye(2) > 0, None, plotting.MASK)):
+        plotting.heatmap(ax, matrix, rows="q", columns="k", color=color)
+        assert to_hex(ax.images[-1].cmap(1.0)) == expected
 
 
 def test_heatmap_of_small_signed_numbers_uses_the_whole_scale_and_names_its_axes(ax):
@@ -49,6 +204,11 @@ def test_heatmap_draws_nan_grey_and_every_cell_square(ax):
     plotting.heatmap(ax, [[np.nan, 0.5]], rows="q", columns="k")
     assert np.allclose(ax.images[0].cmap(np.ma.masked)[:3], 0.85)
     assert ax.get_aspect() == 1
+
+
+def test_heatmap_of_zeros_has_an_edge(ax):
+    plotting.heatmap(ax, np.zeros((2, 2)), rows="q", columns="k")
+    assert all(edge.get_visible() for edge in ax.spines.values())
 
 
 def test_heatmap_with_one_long_axis_prints_no_numbers(ax):
@@ -67,9 +227,15 @@ def test_heatmap_draws_a_boolean_mask_as_0_and_1(ax):
     assert [text.get_text() for text in ax.texts] == ["1", "0"]
 
 
-def test_numbers_stand_out_from_their_cell(ax):
-    plotting.heatmap(ax, [[0.0, 1.0]], rows="q", columns="k")
-    assert [text.get_color() for text in ax.texts] == ["black", "white"]
+@pytest.mark.parametrize("scheme", [to_rgb, in_the_dark])
+def test_numbers_stand_out_from_their_cell(ax, scheme):
+    shares = np.linspace(0, 1, 64).reshape(8, 8)
+    for matrix, style in ((shares, {}), (shares, {"color": plotting.MASK}), (2 * shares - 1, {"signed": True})):
+        ax.clear()
+        plotting.heatmap(ax, matrix, rows="q", columns="k", **style)
+        cells = ax.images[0].cmap(ax.images[0].norm(matrix.ravel()))
+        numbers = [text.get_color() for text in ax.texts]
+        assert min(contrast(scheme(number), scheme(cell)) for number, cell in zip(numbers, cells, strict=True)) > 3
 
 
 def test_a_large_heatmap_has_a_colour_bar_in_place_of_numbers(ax):
@@ -97,6 +263,7 @@ def test_a_rounded_zero_has_no_minus_and_a_negative_number_a_real_one(ax):
 
 def test_bars_are_as_high_as_the_weights(ax):
     plotting.bars(ax, [0.2, 0.8], ticks=["a", "b"])
+    assert {to_hex(patch.get_facecolor()) for patch in ax.patches} == {plotting.WEIGHTS}
     assert [patch.get_height() for patch in ax.patches] == [0.2, 0.8]
     assert [label.get_text() for label in ax.get_xticklabels()] == ["a", "b"]
 

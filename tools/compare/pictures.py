@@ -113,7 +113,7 @@ class _Picture:
         for child in element:
             if _local(child.tag) not in NOT_IN_PLACE:
                 yield from self.drawn(child, transform, place, through)
-        if seen:
+        if seen and name != "svg":
             yield Mark(place, {"element": f"end of {name}"})
 
 
