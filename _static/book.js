@@ -2,36 +2,33 @@
 (function () {
   "use strict";
 
-  const SCROLLERS = [
-    ["mjx-container[display=true]", "Formula"],
-    [".bd-content div.math", "Formula"],
-    [".bd-content pre", "Code or output"],
-    [".bd-content .cell_output > *", "Output"],
-    [".bd-content figure", "Figure"],
-    [".bd-content .pst-scrollable-table-container", "Table"],
+  // What may scroll sideways, and what it is called; of several names the first that fits.
+  const BOXES = ".bd-content :is(mjx-container, span.math, pre, figure, .cell_output > *, .pst-scrollable-table-container)";
+  const KINDS = [
+    ["mjx-container, .math", "Formula"],
+    ["figure", "Figure"],
+    [".pst-scrollable-table-container, :has(> table)", "Table"],
+    [".cell_output *", "Output"],
+    ["*", "Code"],
   ];
 
   // What scrolls sideways can be reached with the keyboard and has a name; what does not scroll is no stop on the way.
+  // One hidden pixel is enough to scroll.
   function markScrollers() {
-    for (const [selector, name] of SCROLLERS) {
-      for (const box of document.querySelectorAll(selector)) {
-        const scrolls = box.scrollWidth > box.clientWidth + 1 && getComputedStyle(box).overflowX !== "visible";
-        if (scrolls && !box.hasAttribute("tabindex")) {
-          box.tabIndex = 0;
-          box.dataset.bookScrolls = "";
-        } else if (!scrolls && "bookScrolls" in box.dataset) {
-          box.removeAttribute("tabindex");
-          delete box.dataset.bookScrolls;
-        }
-        if (!["PRE", "FIGURE"].includes(box.tagName)) {
-          if (scrolls && !box.hasAttribute("role")) {
-            box.setAttribute("role", "group");
-            box.setAttribute("aria-label", name + ", scrolls sideways");
-          } else if (!scrolls && box.getAttribute("aria-label") === name + ", scrolls sideways") {
-            box.removeAttribute("role");
-            box.removeAttribute("aria-label");
-          }
-        }
+    for (const formula of document.querySelectorAll(".bd-content span.math:has(mjx-math)")) {
+      const needed = formula.querySelector("mjx-math").getBoundingClientRect().width;
+      formula.classList.toggle("long", needed > formula.getBoundingClientRect().width + 1);
+    }
+    for (const box of document.querySelectorAll(BOXES)) {
+      const scrolls = box.scrollWidth > box.clientWidth && /auto|scroll/.test(getComputedStyle(box).overflowX);
+      if (scrolls) {
+        box.tabIndex = 0;
+        box.dataset.bookScrolls = "";
+        if (box.querySelector(":scope > figcaption")) continue; // has a role and a name already
+        box.setAttribute("role", "group");
+        box.setAttribute("aria-label", KINDS.find(([kind]) => box.matches(kind))[1] + ", scrolls sideways");
+      } else if ("bookScrolls" in box.dataset) {
+        for (const mark of ["tabindex", "role", "aria-label", "data-book-scrolls"]) box.removeAttribute(mark);
       }
     }
   }

@@ -18,6 +18,7 @@ ARGUMENTS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+PROBES = (Path(__file__).parent / "probes.js").read_text(encoding="utf-8")
 WIDTHS = {1440: 900, 390: 844}  # width: height
 SCHEMES = ("light", "dark")
 
@@ -79,6 +80,7 @@ def settle(page):
         """async () => {
             if (window.MathJax && MathJax.startup && MathJax.startup.promise) await MathJax.startup.promise;
             if (document.fonts) await document.fonts.ready;
-            await new Promise(done => requestAnimationFrame(() => setTimeout(done, 30)));
+            for (let frame = 0; frame < 3; frame++) await new Promise(requestAnimationFrame);
+            await new Promise(done => setTimeout(done, 30));
         }"""
     )

@@ -266,7 +266,8 @@ def name_lines(ax, *, pad=0.02):
         ends.append([float(np.clip(height, 0, 1)), line])
     ends.sort(key=lambda end: end[0])
     for below, above in zip(ends, ends[1:]):
-        above[0] = max(above[0], below[0] + 0.09)
+        lines = sum(line.get_label().count("\n") + 1 for _, line in (below, above))
+        above[0] = max(above[0], below[0] + 0.045 * lines)
     for height, line in ends:
         ax.text(
             1 + pad, height, line.get_label(), color=line.get_color(), transform=ax.transAxes, va="center", fontsize=11

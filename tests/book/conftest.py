@@ -4,7 +4,7 @@ import os
 
 import browser
 import pytest
-from watched import SITE
+from watched import SITE, Watched
 
 
 def missing(reason):
@@ -36,3 +36,10 @@ def address(site):
     """The address of the site while it is served on this machine."""
     with browser.served(site) as url:
         yield url
+
+
+@pytest.fixture(scope="session")
+def watched(chromium, address):
+    """One page for all that is only looked at: what a site's pages share is fetched and compiled once."""
+    with Watched(chromium, address, 1440) as page:
+        yield page

@@ -4,7 +4,7 @@ import re
 
 import browser
 import pytest
-from watched import PAGES, UNFOLD, Watched, accessibility
+from watched import PAGES, Watched, accessibility
 
 
 @pytest.fixture
@@ -79,16 +79,33 @@ def test_folded_text_opens_by_keyboard(kind, desk, site):
 
 
 def test_what_scrolls_sideways_is_reached_by_keyboard(phone):
-    unreachable = """() => [...document.querySelectorAll('.bd-content *')].filter(box =>
-        box.scrollWidth > box.clientWidth + 1 && ['auto', 'scroll'].includes(getComputedStyle(box).overflowX)
-        && box.clientWidth > 0 && !box.closest('[tabindex="0"]') && !box.querySelector('[tabindex="0"], a, button')
-    ).map(box => box.outerHTML.slice(0, 120))"""
     for name in PAGES:
         if name.startswith("chapters/"):
+            phone.resize(390)
             page = phone.open(name)
-            page.evaluate(UNFOLD)
+            page.evaluate("probes.unfold()")
             browser.settle(page)
-            assert not (boxes := page.evaluate(unreachable)), f"{name}: {boxes}"
+            assert not (boxes := page.evaluate("probes.unreachable()")), f"{name}: {boxes}"
+            phone.resize(1440)
+            assert not (boxes := page.evaluate("probes.unreachable()")), f"{name}, widened: {boxes}"
+            assert not (boxes := page.evaluate(STALE)), f"{name}, widened: {boxes}"
+
+
+STALE = """() => [...document.querySelectorAll('[aria-label$="scrolls sideways"]')]
+    .filter(box => box.checkVisibility() && box.scrollWidth <= box.clientWidth).map(box => box.outerHTML.slice(0, 120))"""
+
+
+def test_a_formula_scrolls_by_keyboard(phone):
+    page = phone.open("chapters/01_softmax.html")
+    formula = page.locator("#equation-eq-logsumexp mjx-container")
+    focused = "formula => formula === document.activeElement"
+    formula.focus()
+    page.keyboard.press("Shift+Tab")
+    assert not formula.evaluate(focused)
+    page.keyboard.press("Tab")
+    assert formula.evaluate(focused)
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function("document.activeElement.scrollLeft > 0")
 
 
 @pytest.mark.parametrize("name", ["chapters/02_attention.html", "chapters/06_flash.html"])

@@ -288,6 +288,13 @@ def test_names_of_lines_keep_their_order_and_their_distance(ax):
     assert [text.get_color() for text in ax.texts] == [line.get_color() for line in ax.get_lines()[:3]]
 
 
+def test_a_name_of_two_lines_gets_the_room_of_two(ax):
+    for height, name in ((0.50, "low"), (0.51, "in\nbetween"), (0.52, "high")):
+        ax.plot([0, 1], [0, height], label=name)
+    plotting.name_lines(ax)
+    assert np.all(np.diff([text.get_position()[1] for text in ax.texts]) >= 0.1349)
+
+
 def test_lines_drawn_from_top_to_bottom_are_named_at_their_last_point(ax):
     ax.set_ylim(0, 1)
     for height in (0.9, 0.505, 0.5):
