@@ -80,8 +80,6 @@
   function start() {
     repairTheme();
     markScrollers();
-    const typeset = window.MathJax && MathJax.startup && MathJax.startup.promise;
-    if (typeset) typeset.then(markScrollers);
     let waiting = 0;
     new ResizeObserver(() => {
       cancelAnimationFrame(waiting);

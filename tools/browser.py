@@ -75,10 +75,9 @@ def pages(folder):
 
 
 def settle(page):
-    """Wait until the mathematics is typeset and the page's own scripts have run."""
+    """Wait until the fonts are there and the page's own scripts have run."""
     page.evaluate(
         """async () => {
-            if (window.MathJax && MathJax.startup && MathJax.startup.promise) await MathJax.startup.promise;
             if (document.fonts) await document.fonts.ready;
             for (let frame = 0; frame < 3; frame++) await new Promise(requestAnimationFrame);
             await new Promise(done => setTimeout(done, 30));
