@@ -35,12 +35,16 @@ def draw(fig, step):
 NUMBER = "print(f'weight {0.5 * 0.5:.2f} of {0.0:.1f}, 3 keys')"
 VALUE = "0.5 * 0.5"
 TABLE = "table({'T': '.2f', 'error': '.1e'}, [(0.25, 2.5e-7), (0.5, 0.001)])"
-FIGURE = "fig, ax = plt.subplots(figsize=(3, 2))\nax.plot([0, 1, 1], '--', color='#0072b2')\n_ = ax.set_xlabel('key k')"
+FIGURE = """\
+fig, ax = plt.subplots(figsize=(3, 2))
+ax.plot([0, 1, 1], '--', color='#0072b2', linewidth=2)
+_ = ax.set_xlabel('key k')"""
 STEPS = "stepped_figure(draw, [0.25, 0.5], label='Step', caption='A line.', figsize=(3, 2))"
 SEVERAL = "print('one')\nprint('two', file=sys.stderr)\ndisplay(HTML('<p>three</p>'))\n'four'"
 SILENT = "_ = 0"
 ERROR = "raise ValueError('at 0.25')"
 PICTURE = re.compile(r"(?<=data:image/svg\+xml;base64,)[\w+/=]+")
+LABEL = re.compile(r'<g id="text_\d+">\s*<!-- key k -->.*?</g>\s*</g>', re.DOTALL)
 POINT = re.compile(r"(?<=\nL )[\d.]+(?= [\d.]+ \nL [\d.]+ [\d.]+ \n\" clip-path)")  # the middle one of the line
 
 
@@ -96,17 +100,12 @@ FAIL = {
     ],
     "a row fewer": [(TABLE, edited(lambda text: re.sub(r"<tr>(?:(?!<tr>).)*0\.50.*?</tr>\n|\n0\.50.*", "", text)))],
     "a point, 0.31 pt away": [(FIGURE, moved(0.31)), (STEPS, moved(-0.31))],
-    "a line, moved by 1 % of the axis": [(FIGURE, moved(1.7))],
+    "a point, 1 % of the axis away": [(FIGURE, moved(1.7))],
     "a point fewer": [(FIGURE, edited(lambda text: re.sub(r"\nL [\d.]+ [\d.]+ (?=\n\" clip-path)", "", text)))],
     "a colour": [(source, replaced("stroke: #0072b2", "stroke: #0072b3")) for source in (FIGURE, STEPS)],
     "dashes": [(FIGURE, replaced("stroke-dasharray: 7.4,3.2", "stroke-dasharray: 7.4,3.3"))],
     "the width of a line": [(FIGURE, replaced("stroke-width: 2", "stroke-width: 1"))],
-    "a label lost": [
-        (
-            FIGURE,
-            edited(lambda text: re.sub(r'<g id="text_\d+">\s*<!-- key k -->.*?</g>\s*</g>', "", text, flags=re.DOTALL)),
-        )
-    ],
+    "a label lost": [(FIGURE, edited(lambda text: LABEL.sub("", text)))],
     "a label": [(FIGURE, replaced("<!-- key k -->", "<!-- key q -->"))],
     "words for a picture": [(STEPS, replaced("A line through 0.5.", "A curve through 0.5."))],
     "an output missing": [(source, lambda outputs: outputs[:-1]) for source in (NUMBER, VALUE, FIGURE, SEVERAL)],

@@ -52,11 +52,11 @@ class Token:
     text: str
     start: int
     number: re.Match | None
-    decimals: int = 0  # digits after the point, left out or not
+    decimals: int  # digits after the point, left out or not
     in_array: bool = False
 
 
-def _tokens(text, markdown=False):
+def _tokens(text, markdown):
     tokens, opened = [], []
     for match in (IN_MARKDOWN if markdown else IN_TEXT).finditer(text):
         number = match if match["number"] else None
