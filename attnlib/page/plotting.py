@@ -21,7 +21,7 @@ SCORES, WEIGHTS, OUTPUT = "#7a3e9d", "#b3186d", "#3d4a5c"
 INK, OCHRE, BROWN, GREY = "#1f2328", "#8f6900", "#5a3a1e", "#6f7682"
 MASK = "#8a8f98"
 
-#: The pages' face, for all letters of a figure.
+# The pages' face, for all letters of a figure.
 FONT = Path(__file__).with_name("fonts") / "SourceSans3-Regular.ttf"
 
 #: Largest matrix side whose numbers are still readable inside the cells.

@@ -97,6 +97,7 @@ STALE = """() => [...document.querySelectorAll('[aria-label$="scrolls sideways"]
 
 def test_a_formula_scrolls_by_keyboard(phone):
     page = phone.open("chapters/01_softmax.html")
+    phone.widen()
     formula = page.locator("#equation-eq-logsumexp mjx-container")
     focused = "formula => formula === document.activeElement"
     formula.focus()

@@ -50,6 +50,12 @@ class Watched:
         browser.settle(self.page)
         return self.page
 
+    def widen(self, formula="#equation-eq-logsumexp"):
+        """Make a formula wider than the page, so that it scrolls: the book's own shrink to fit."""
+        self.page.add_style_tag(content=f"{formula} > mjx-container {{ font-size: 3rem !important; overflow: auto hidden !important }}")
+        self.page.evaluate("document.dispatchEvent(new Event('toggle'))")  # the page looks again for what scrolls
+        browser.settle(self.page)
+
     def resize(self, width):
         self.page.set_viewport_size({"width": width, "height": browser.WIDTHS[width]})
         browser.settle(self.page)
