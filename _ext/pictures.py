@@ -29,6 +29,8 @@ def sized(text, page, folder):
         source = html.unescape(SOURCE.search(tag)[1])
         path = stored(source, folder) if source.startswith("data:") else page.parent / unquote(source.split("?")[0])
         size = get_image_size(str(path))
+        if size is None and "_static" in path.parts:
+            return tag  # a logo on a button of the theme, whose style sheet gives it its size
         if size is None:
             raise ExtensionError(f"{page.name}: the size of the picture {source[:80]} cannot be read")
         if source.startswith("data:"):
