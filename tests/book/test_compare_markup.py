@@ -136,7 +136,8 @@ def steps(
         return words.format(value)
 
     with plt.rc_context({"svg.hashsalt": salt, "svg.fonttype": "path"}):
-        return stepped_figure(draw, values, label=label, caption=caption, figsize=(2, 2)).data
+        names = [f"{value:.2f}" for value in values]
+        return stepped_figure(draw, values, label=label, caption=caption, names=names, figsize=(2, 2)).data
 
 
 def test_a_stepped_figure_with_other_ids_other_last_digits_and_points_close_by_is_the_same():
