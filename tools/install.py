@@ -15,13 +15,16 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 NEEDED = (3, 11)
+PIP = ("-m", "pip", "install", "--disable-pip-version-check", "--progress-bar=off", "--retries=3")
+PACKAGES = ("-r", "requirements.txt", "-c", "constraints.txt")
 VERSION = ".".join(map(str, sys.version_info[:3]))
 ANOTHER = "try another Python: make book PYTHON=python3.12"
 
 
 def main(folder):
     if sys.version_info < NEEDED:
-        return f"Python {'.'.join(map(str, NEEDED))} or newer is needed, this is {VERSION} ({sys.executable}); {ANOTHER}"
+        need = ".".join(map(str, NEEDED))
+        return f"Python {need} or newer is needed, this is {VERSION} ({sys.executable}); {ANOTHER}"
     try:
         return make_environment(folder) or install_packages(folder)
     except OSError as error:
@@ -38,7 +41,8 @@ def make_environment(folder):
         import ensurepip  # noqa: F401  venv needs it, and Debian leaves it out
         import venv
     except ImportError as error:
-        return f"{sys.executable} has no module {error.name}; on Debian and Ubuntu: apt install python3-venv; or {ANOTHER}"
+        debian = "on Debian and Ubuntu: apt install python3-venv"
+        return f"{sys.executable} has no module {error.name}; {debian}; or {ANOTHER}"
     print(f"install: making {folder}", flush=True)
     try:
         venv.create(folder, clear=True, symlinks=True, with_pip=True)
@@ -53,9 +57,8 @@ def install_packages(folder):
     stamp.unlink(missing_ok=True)
     print("install: the packages of requirements.txt, about a minute the first time", flush=True)
     start = time.perf_counter()
-    pip = [folder / "bin" / "python", "-m", "pip", "install", "--disable-pip-version-check", "--progress-bar=off", "--retries=3"]
     with open(report, "w") as file:
-        done = subprocess.run([*pip, "-r", "requirements.txt", "-c", "constraints.txt"], cwd=ROOT, stdout=file, stderr=file)
+        done = subprocess.run([folder / "bin" / "python", *PIP, *PACKAGES], cwd=ROOT, stdout=file, stderr=file)
     if done.returncode:
         return f"{why(report.read_text(errors='replace'))}. What pip said: {report}"
     stamp.touch()

@@ -1,0 +1,73 @@
+"""JupyterLab as `make lab` starts it: chapter 1, for every user, and no question before it."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+COMMAND = "jupyter lab --config=tools/lab/config.py"
+STARTS = 60  # seconds; it takes three on an idle machine
+
+
+@pytest.fixture(scope="module")
+def lab(chromium, tmp_path_factory):
+    """The lab of somebody who never used it, on a copy of the chapters; yields its address and its token."""
+    home = tmp_path_factory.mktemp("home")
+    for folder in ("chapters", "tools/lab"):
+        shutil.copytree(ROOT / folder, home / "course" / folder)
+    places = {f"JUPYTER_{kind}_DIR": str(home / kind.lower()) for kind in ("CONFIG", "DATA", "RUNTIME")}
+    python_m = [sys.executable, "-m", *COMMAND.split(), "--no-browser", "--ServerApp.port=0"]
+    with open(home / "log", "w") as log:
+        process = subprocess.Popen(
+            python_m, cwd=home / "course", env={**os.environ, **places, "HOME": str(home)}, stdout=log, stderr=log
+        )
+    try:
+        yield address(process, home)
+    finally:
+        process.terminate()
+        process.wait(timeout=STARTS)
+
+
+def address(process, home):
+    for _ in range(STARTS * 10):
+        assert process.poll() is None, (home / "log").read_text()
+        for file in (home / "runtime").glob("jpserver-*.json"):
+            server = json.loads(file.read_text())
+            return server["url"], server["token"]
+        time.sleep(0.1)
+    pytest.fail(f"JupyterLab does not start:\n{(home / 'log').read_text()}")
+
+
+@pytest.fixture
+def page(chromium, lab):
+    """An empty page that may ask no other site."""
+    with chromium.new_context(viewport={"width": 1440, "height": 900}) as context:
+        page = context.new_page()
+        page.set_default_timeout(120_000)
+        page.requests = []
+        page.on("request", lambda request: page.requests.append(request.url))
+        yield page
+        assert [url for url in page.requests if not url.startswith((lab[0], "data:", "blob:"))] == []
+
+
+def test_make_and_the_readme_start_the_same_lab():
+    for file in ("Makefile", "README.md"):
+        assert COMMAND in (ROOT / file).read_text(encoding="utf-8"), file
+
+
+def test_the_lab_opens_chapter_1_and_asks_nothing(page, lab):
+    url, token = lab
+    first = json.loads((ROOT / "chapters" / "01_softmax.ipynb").read_text(encoding="utf-8"))["cells"][0]["source"][0]
+    page.goto(f"{url}?token={token}")
+    title = page.locator(".jp-Notebook h1").first
+    title.wait_for()
+    assert title.inner_text().strip() == first.strip("# \n")
+    page.locator(".jp-Notebook-ExecutionIndicator[data-status=idle]").first.wait_for()  # the kernel has started
+    page.wait_for_timeout(3000)  # the question about news used to come about now
+    assert page.locator(".jp-Dialog, .Toastify__toast").all_inner_texts() == []
