@@ -32,10 +32,10 @@ WORK = re.compile(r"\[((?:[^\[\]]|\[[^\[\]]*\])+)\]\(references\.bib#([\w,]+)\)"
 TERM = re.compile(r"\[([^\[\]]+)\]\(glossary\.md\)")
 DIAGRAM = re.compile(r"!\[([^\[\]]*)\]\((diagrams/[\w-]+\.svg)\)\n\n(.+)")
 LEFT_OVER = re.compile(r'\\tag\{.*?\}|<a id=".*?">|\]\((?:[\w.]*#eq-|references\.bib|diagrams/).*?\)')
-# What a diagram needs to stand alone, on a page that may be dark: its size, a typeface, paper.
+# What a diagram needs to stand alone, on a page that may be dark: its size, a typeface, paper, colours.
 ALONE = re.compile(
     r'<svg xmlns="http://www.w3.org/2000/svg" width="[\d.]+" height="[\d.]+" font-family="sans-serif"(.*?>)\n'
-    r'<rect width="100%" height="100%" fill="white"/>'
+    r'<rect width="100%" height="100%" fill="white"/>\n(?:<style>(.*?)</style>\n)?'
 )
 
 
@@ -69,7 +69,7 @@ def translated(text, folder):
 
 def inlined(path, caption):
     """A diagram as a part of the page, where it takes on the page's colours."""
-    drawing = ALONE.sub(r"<svg\1", path.read_text(encoding="utf-8").strip(), count=1)
+    drawing = ALONE.sub(r"<svg\1\n", path.read_text(encoding="utf-8").strip(), count=1)
     caption = re.sub(r"\*(.+?)\*", r"<em>\1</em>", caption)
     return f'<figure class="diagram">\n{drawing}\n<figcaption>{caption}</figcaption>\n</figure>'
 

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from notebook_files import canonical, read, shown
-from notebook_prose import check_prose, printed_numbers
+from notebook_prose import check_plain, check_prose, printed_numbers
 
 TAGS = re.compile(r"exercise-[a-z0-9_]+|hide-input|hide-output|hide-cell|remove-input|nbval-ignore-output")
 FOLDED_CODE, FOLDED_OUTPUT = {"hide-input", "hide-cell", "remove-input"}, {"hide-output", "hide-cell"}
@@ -30,7 +30,7 @@ def check(path):
     for position, cell in enumerate(notebook.cells, start=1):
         found = [f"tag {tag!r} is not on the list" for tag in cell.metadata.get("tags", []) if not TAGS.fullmatch(tag)]
         if cell.cell_type == "markdown":
-            found += check_prose(cell, numbers)
+            found += check_plain(cell) + check_prose(cell, numbers)
         elif cell.cell_type == "code":
             count += 1
             found += check_code(cell, count)

@@ -1,19 +1,39 @@
-"""A number in the text of a notebook has to be one that the notebook prints."""
+"""The text of a notebook: every notebook program can show it, and its numbers are ones that the notebook prints."""
 
 import re
 
 NUMBER = re.compile(r"(?<![\w.])(\d+\.\d{2,})(?!\.?\d)")  # at least two decimals; not a version such as 1.22.3
-NOT_PROSE = [  # comments, raw HTML tags, inline code and roles such as {cite:p}`...`, links, addresses, arXiv numbers
+NOT_PROSE = [  # blocks of code, comments, raw HTML tags, inline code, links, the numbers of formulas, addresses, arXiv numbers
+    re.compile(r"^\s*(`{3,}|~{3,}).*?^\s*\1", re.S | re.M),
     re.compile(r"<!--.*?-->|<[^<>]+>", re.S),
-    re.compile(r"(?:\{[\w:-]+\})?(`+).+?\1", re.S),
+    re.compile(r"(`+).+?\1", re.S),
+    re.compile(r"\\tag\{[\d.]+\}"),
     re.compile(r"!?\[[^\]]*\]\([^)]*\)"),
     re.compile(r"https?://\S+|\b(?:arXiv|doi)[: ]\S+", re.I),
 ]
+# What the site understands and JupyterLab, VS Code or GitHub show as it stands, or not at all.
+FOR_THE_SITE_ONLY = {
+    "a label": re.compile(r"^\([\w-]+\)=\s*$", re.M),
+    "the label of a formula": re.compile(r"\$\$ *\([\w-]+\)"),
+    "a role": re.compile(r"\{[\w:-]+\}`[^`]*`"),
+    "a directive": re.compile(r"^\s*(?:`{3,}|:{3,})\{.*", re.M),
+    "a drawing": re.compile(r"<(?:svg|figure)\b"),
+}
+
+
+def check_plain(cell):
+    """The forms that a notebook uses instead, and what becomes of them, are in _ext/plain_markdown.py."""
+    hits = {what: pattern.search(cell.source) for what, pattern in FOR_THE_SITE_ONLY.items()}
+    return [
+        f"{what} that only the site can show: {hit[0].strip()}; see _ext/plain_markdown.py"
+        for what, hit in hits.items()
+        if hit
+    ]
 
 
 def check_prose(cell, numbers):
     """A number with two or more decimals in the text has to be one that the notebook prints."""
-    text = without_code_blocks(cell.source)
+    text = cell.source
     for pattern in NOT_PROSE:
         text = pattern.sub(" ", text)
     return [
@@ -21,21 +41,6 @@ def check_prose(cell, numbers):
         for token in dict.fromkeys(NUMBER.findall(text))
         if shorten(token) not in numbers
     ]
-
-
-def without_code_blocks(source):
-    """The text without fenced code; the content of directives such as {note} stays."""
-    kept, fences = [], []
-    for line in source.splitlines():
-        fence = re.match(r"\s*(`{3,}|~{3,}|:{3,})\s*(\S*)", line)
-        if fence and fences and not fence[2] and fence[1].startswith(fences[-1][0]):
-            fences.pop()
-        elif fence and not (fences and fences[-1][1]):
-            is_code = fence[1][0] != ":" and not fence[2].startswith("{") or fence[2].startswith("{code")
-            fences.append((fence[1], is_code))
-        elif not (fences and fences[-1][1]):
-            kept.append(line)
-    return "\n".join(kept)
 
 
 def printed_numbers(notebook):

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -9,6 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import expect
 
 ROOT = Path(__file__).resolve().parents[2]
 COMMAND = "jupyter lab --config=tools/lab/config.py"
@@ -71,3 +73,32 @@ def test_the_lab_opens_chapter_1_and_asks_nothing(page, lab):
     page.locator(".jp-Notebook-ExecutionIndicator[data-status=idle]").first.wait_for()  # the kernel has started
     page.wait_for_timeout(3000)  # the question about news used to come about now
     assert page.locator(".jp-Dialog, .Toastify__toast").all_inner_texts() == []
+
+
+def opened(page, lab, name):
+    """A chapter in the lab, its text rendered."""
+    url, token = lab
+    page.goto(f"{url}lab/tree/{name}?token={token}&reset")
+    page.locator(".jp-Notebook h1").first.wait_for()
+    page.locator(".jp-Notebook-ExecutionIndicator[data-status=idle]").first.wait_for()
+    return page.locator(".jp-NotebookPanel:visible")
+
+
+def test_a_formula_has_its_number_and_a_link_leads_to_it(page, lab):
+    notebook = opened(page, lab, "01_softmax.ipynb")
+    formula = notebook.locator("mjx-container[display=true]", has=page.locator("mjx-labels")).first
+    formula.wait_for()
+    letters = formula.locator("mjx-labels mjx-c").evaluate_all("letters => letters.map(letter => letter.className)")
+    assert "".join(chr(int(re.match("mjx-c([0-9A-F]+)", name)[1], 16)) for name in letters) == "(1.1)"
+    link = notebook.locator('a[href*="#eq-softmax"]', has_text="(1.1)").last
+    link.scroll_into_view_if_needed()
+    expect(formula).not_to_be_in_viewport()
+    link.click()
+    expect(formula).to_be_in_viewport()
+
+
+def test_a_diagram_is_shown(page, lab):
+    notebook = opened(page, lab, "03_gradients.ipynb")
+    picture = notebook.locator(".jp-RenderedMarkdown img").first
+    picture.scroll_into_view_if_needed()
+    page.wait_for_function("picture => picture.naturalWidth > 300", arg=picture.element_handle())

@@ -5,6 +5,7 @@ Stored figures have their letters as outlines; how large they are is left in how
 
 import base64
 import re
+import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -13,7 +14,11 @@ import pytest
 
 from attnlib.page import plotting
 
-CHAPTERS = sorted((Path(__file__).resolve().parents[2] / "chapters").glob("*.ipynb"))
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "_ext"))
+import plain_markdown  # noqa: E402
+
+CHAPTERS = sorted((ROOT / "chapters").glob("*.ipynb"))
 PHONE = 358  # pixels that a page leaves to a figure where the screen has 390
 SMALLEST = 9  # pixels
 PIXELS = 96 / 72  # in a point
@@ -31,8 +36,9 @@ def pictures(cell):
 
 
 def diagrams(cell):
-    """The drawings in the text of a cell."""
-    return re.findall(r"<svg\b.*?</svg>", cell.source, re.DOTALL) if cell.cell_type == "markdown" else []
+    """The drawings that the text of a cell shows."""
+    shown = plain_markdown.DIAGRAM.findall(cell.source) if cell.cell_type == "markdown" else []
+    return [(ROOT / "chapters" / name).read_text(encoding="utf-8") for _, name, _ in shown]
 
 
 def text_sizes(picture):
@@ -74,8 +80,13 @@ def test_no_text_of_a_diagram_is_too_small_on_a_phone(diagram):
 @pytest.mark.parametrize("diagram", all_of(diagrams))
 def test_a_diagram_has_the_colours_of_its_page(diagram):
     assert set(re.findall(r'class="([^"]*)"', diagram)) <= CLASSES
-    colours = re.findall(r'(?:fill|stroke)="([^"]*)"', diagram)
+    alone = plain_markdown.ALONE.match(diagram)
+    colours = re.findall(r'(?:fill|stroke)="([^"]*)"', diagram[alone.end() :])
     assert set(colours) <= {"none", "currentColor"}
+    light = (ROOT / "_static" / "colours.css").read_text(encoding="utf-8").split("}")[0]
+    for name, colour in re.findall(r"\.(\w+) \{ color: (#\w+) \}", alone[2] or ""):
+        assert f"--{name}: {colour};" in light
+    assert set(re.findall(r'class="([^"]*)"', diagram)) == set(re.findall(r"\.(\w+) \{", alone[2] or ""))
 
 
 @pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.name)

@@ -157,7 +157,12 @@ ERROR = {"output_type": "error", "ename": "ValueError", "evalue": "no", "traceba
         (code("1", 1, [printed(COLUMNS)], tags=["hide-input", "nbval-ignore-output"]), "a table made of spaces"),
         (text("The weight is 0.659."), "the text says 0.659"),
         (text("It overflows at $x = 709.78$."), "the text says 709.78"),
-        (text("```{note}\nThe weight is 0.659.\n```"), "the text says 0.659"),
+        (text("(ex-softmax)=\n### Exercise"), "a label that only the site can show: (ex-softmax)="),
+        (text("$$ x $$ (eq-x)"), "the label of a formula that only the site can show: $$ (eq-x)"),
+        (text("By {eq}`eq-x` and so on."), "a role that only the site can show: {eq}`eq-x`"),
+        (text("```{note}\nSee.\n```"), "a directive that only the site can show: ```{note}"),
+        (text(":::{note}\nSee.\n:::"), "a directive that only the site can show: :::{note}"),
+        (text('<svg viewBox="0 0 1 1"></svg>'), "a drawing that only the site can show: <svg"),
         ({**text("x"), "cell_type": "raw"}, "raw cells are not used"),
     ],
 )
@@ -178,8 +183,8 @@ def test_each_fault_is_found(tmp_path, capsys, cell, said):
         "The weights are 0.659 and $0.24$, not 709.780.",  # shown below, up to trailing zeros
         "Small numbers: 3, 0.5, 1.5 and 2.0 are free.",
         "Version 3.11.2, chapter 1.2.3 and `0.777` in code.",
-        "```python\nx = 0.777\n```\n\nand\n\n```{code-block} python\nx = 0.777\n```",
-        "[section 0.777](https://example.org/0.777) {cite:p}`a0.777` <https://example.org/0.777>",
+        "```python\nx = 0.777\n```\n\nand\n\n~~~\nx = 0.777\n~~~",
+        "[section 0.777](https://example.org/0.777) $$ x \\tag{1.77} $$ <https://example.org/0.777>",
         "arXiv:1706.03762 <!-- 0.777 -->",
     ],
 )

@@ -28,7 +28,7 @@ PAGES = {
     "@misc{clark2019, author={Clark, Kevin and Khandelwal, Urvashi and Levy, Omer}, title={B}, year={2019}}\n",
     "diagrams/arrow.svg": '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="5" font-family="sans-serif"'
     ' viewBox="0 0 9 5">\n'
-    '<rect width="100%" height="100%" fill="white"/>\n<rect width="9" height="5"/>\n</svg>\n',
+    '<rect width="100%" height="100%" fill="white"/>\n<style>.key { color: red }</style>\n<rect width="9" height="5"/>\n</svg>\n',
 }
 RIGHT = r"""# Right
 

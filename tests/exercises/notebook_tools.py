@@ -38,6 +38,11 @@ def with_answer(source, id, answer):
     return "\n".join(kept)
 
 
+def unwrapped(text):
+    """What was printed, as one line: a message is one sentence, and where its lines end says nothing."""
+    return " ".join(text.split())
+
+
 def tiny_notebook(first="import numpy as np\nfrom attnlib.exercises import TODO, check"):
     """A chapter with a function exercise and a value exercise, for testing the tests."""
     softmax = """def softmax(x):
@@ -53,7 +58,8 @@ check("softmax", softmax)"""
         nbformat.v4.new_markdown_cell("# A tiny chapter\n\n## Weights"),
         nbformat.v4.new_code_cell(first),
         nbformat.v4.new_markdown_cell(
-            "(ex-softmax)=\n### Exercise 1.1: A softmax that no finite score can break\n\n*Easy · 10 minutes*\n\nWrite it."
+            '<a id="ex-softmax"></a>\n\n### Exercise 1.1: A softmax that no finite score can break\n\n'
+            "*Easy · 10 minutes*\n\nWrite it."
         ),
         nbformat.v4.new_code_cell(softmax, metadata={"tags": ["exercise-softmax"]}),
         nbformat.v4.new_code_cell(

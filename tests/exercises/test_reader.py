@@ -7,9 +7,11 @@ import sys
 
 import numpy as np
 import pytest
+from notebook_tools import unwrapped
 
 from attnlib.exercises import TODO, check, hint, progress, reset, solution, use
 from attnlib.exercises.engine import record
+from attnlib.exercises.engine.reader import say
 from attnlib.exercises.engine.registry import find, registry
 
 
@@ -40,16 +42,16 @@ def test_check_prints_the_pass_and_an_insight(capsys):
     check("softmax", find("softmax").solution)
     assert out(capsys) == (
         "[x] softmax: all 7 cases right\n"
-        "    A shift that changes nothing on paper decides whether the computer gets an answer at all. "
-        'Compare with the book\'s: solution("softmax")\n'
+        "    A shift that changes nothing on paper decides whether the computer gets\n"
+        "    an answer at all. Compare with the book's: solution(\"softmax\")\n"
     )
 
 
 def test_check_prints_the_mistake_the_place_and_the_hint(capsys):
     check("softmax", no_shift)
     assert out(capsys) == (
-        "[!] softmax: Right on small inputs, NaN or inf on scores near 1000: "
-        "shift each row by its maximum before `exp`.\n"
+        "[!] softmax: Right on small inputs, NaN or inf on scores near 1000: shift\n"
+        "    each row by its maximum before `exp`.\n"
         "    4 of 7 cases right; wrong: large scores; rows far apart; one huge score.\n"
         '    For help: hint("softmax", 2)\n'
     )
@@ -72,10 +74,10 @@ def test_hints_come_one_after_the_other(capsys):
     hints = find("softmax").hints
     for number in (1, 2, 3):
         hint("softmax")
-        assert out(capsys) == f"Hint {number} of 3: {hints[number - 1]}\n"
+        assert unwrapped(out(capsys)) == f"Hint {number} of 3: {hints[number - 1]}"
     hint("softmax")
-    text = out(capsys)
-    assert text.startswith("You have seen all 3 hints") and text.endswith(f"Hint 3 of 3: {hints[2]}\n")
+    text = unwrapped(out(capsys))
+    assert text.startswith("You have seen all 3 hints") and text.endswith(f"Hint 3 of 3: {hints[2]}")
 
 
 def test_the_hint_that_fits_the_last_mistake_comes_first(capsys):
@@ -96,19 +98,19 @@ def test_a_hint_that_does_not_exist_is_told(n, capsys):
 def test_the_solution_comes_after_a_try(capsys):
     solution("softmax")
     assert out(capsys) == (
-        "softmax is not attempted yet. To see the solution all the same: "
+        "softmax is not attempted yet. To see the solution all the same:\n"
         'solution("softmax", really=True)\n'
     )  # fmt: skip
     check("softmax", TODO)
     solution("softmax")
-    assert "not attempted yet" in out(capsys).splitlines()[-1]
+    assert "softmax is not attempted yet" in out(capsys)
     solution("softmax", really=True)
     assert out(capsys).startswith("def softmax(x):\n    shifted = ")
     check("softmax", no_shift)
     out(capsys)
     solution("softmax")
     text = out(capsys)
-    assert text.startswith("def softmax(x):\n") and text.endswith(find("softmax").why + "\n")
+    assert text.startswith("def softmax(x):\n") and unwrapped(text).endswith(find("softmax").why)
 
 
 def test_use_keeps_a_right_answer_and_replaces_any_other(capsys):
@@ -293,3 +295,14 @@ check("softmax", softmax)
         "[x] softmax: all 7 cases right",
     ]
     assert json.loads((tmp_path / "p.json").read_text())["exercises"]["softmax"]["state"] == "passed"
+
+
+# --- Lines ------------------------------------------------------------------------------------------------
+
+
+def test_no_line_is_so_wide_that_jupyterlab_would_break_a_word(capsys):
+    say("[!] softmax: " + "word " * 40 + "a-hyphen", "    " + "x " * 60 + "0.1", "z" * 100)
+    lines = out(capsys).splitlines()
+    assert max(map(len, lines[:-1])) <= 76 and lines[-1] == "z" * 100
+    assert unwrapped("\n".join(lines)) == unwrapped("[!] softmax: " + "word " * 40 + "a-hyphen " + "x " * 60 + "0.1 " + "z" * 100)
+    assert all(line.startswith("    ") for line in lines[1:-1]) and not any(line.endswith("-") for line in lines)

@@ -1,11 +1,25 @@
 """What a reader calls in a notebook: check, hint, solution, use, progress, reset. Plain text only."""
 
 import os
+import textwrap
 
 from attnlib.exercises.engine import record
 from attnlib.exercises.engine.judge import grade
 from attnlib.exercises.engine.registry import find, registry
 from attnlib.exercises.engine.source import solution_source
+
+WIDTH = 76  # letters; JupyterLab would break a longer line inside a word
+
+
+def say(*sentences):
+    """Print each line in lines that are not too wide; those that follow stand under the first one's words."""
+    for line in "\n".join(sentences).splitlines():
+        indent = line[: len(line) - len(line.lstrip())]
+        below = "    " if line.startswith("[") else indent
+        print(
+            textwrap.fill(line, WIDTH, subsequent_indent=below, break_long_words=False, break_on_hyphens=False)
+        )
+
 
 
 def check(id, answer):
@@ -27,7 +41,7 @@ def check(id, answer):
     [ ] softmax: not attempted yet
     """
     result = grade(find(id), answer)
-    print("\n".join(result.lines))
+    say(*result.lines)
     if result.status != "unattempted":
         table = record.load()
         entry = table.get(id) or record.blank()
@@ -52,12 +66,12 @@ def hint(id, n=None):
     if n is None:
         if not unseen:
             call = f'solution("{id}")' if entry["tries"] else f'solution("{id}", really=True)'
-            print(f"You have seen all {count} hints. The last one again; {call} shows the way.")
+            say(f"You have seen all {count} hints. The last one again; {call} shows the way.")
         n = entry["hint"] if entry["hint"] in unseen else (unseen or [count])[0]
     elif isinstance(n, bool) or not isinstance(n, int) or not 1 <= n <= count:
-        print(f"{id} has {count} hints: ask for 1 to {count}.")
+        say(f"{id} has {count} hints: ask for 1 to {count}.")
         return
-    print(f"Hint {n} of {count}: {exercise.hints[n - 1]}")
+    say(f"Hint {n} of {count}: {exercise.hints[n - 1]}")
     if n in unseen:
         entry["hints"] = sorted([*entry["hints"], n])
         table[id] = entry
@@ -68,9 +82,10 @@ def solution(id, really=False):
     """Print the book's solution, and why it is written that way. Try first, or say ``really=True``."""
     exercise = find(id)
     if not really and not record.load().get(id, record.blank())["tries"]:
-        print(f'{id} is not attempted yet. To see the solution all the same: solution("{id}", really=True)')
+        say(f'{id} is not attempted yet. To see the solution all the same: solution("{id}", really=True)')
         return
-    print(f"{solution_source(exercise)}\n\n{exercise.why}")
+    print(f"{solution_source(exercise)}\n")
+    say(exercise.why)
 
 
 def use(id, answer):
@@ -78,7 +93,7 @@ def use(id, answer):
     exercise = find(id)
     if grade(exercise, answer).status == "passed":
         return answer
-    print(f"(From here on the book's own {id} is used, until yours passes.)")
+    say(f"(From here on the book's own {id} is used, until yours passes.)")
     return exercise.solution() if exercise.value else exercise.solution
 
 
