@@ -1,4 +1,4 @@
-// Repairs for readers who use a keyboard or a screen reader, where the theme's own pages fall short.
+// Repairs where the theme's own pages fall short: for a keyboard, a screen reader, a phone.
 (function () {
   "use strict";
 
@@ -77,7 +77,13 @@
     }
   }
 
+  // On a phone the contents lie over the page: who has chosen a place wants to see it.
+  function closeDrawer(event) {
+    if (event.target.closest("dialog a[href]")) event.target.closest("dialog").close();
+  }
+
   function start() {
+    document.addEventListener("click", closeDrawer);
     repairTheme();
     markScrollers();
     let waiting = 0;

@@ -4,6 +4,7 @@ import re
 
 import browser
 import pytest
+from playwright.sync_api import expect
 from watched import PAGES, Watched, accessibility
 
 
@@ -48,6 +49,19 @@ def test_menu_opens_and_closes_on_a_phone(phone):
     assert not accessibility(page)
     page.mouse.click(380, 400)
     page.wait_for_function(f"link => !({visible})(link)", arg=link)
+
+
+def test_the_contents_close_on_a_phone_and_show_the_place(phone):
+    page = phone.open("chapters/02_attention.html")
+    page.locator("button.secondary-toggle:visible").click()
+    link = page.locator("dialog[open] nav a").nth(4)
+    place = page.locator(link.get_attribute("href"))
+    expect(place).not_to_be_in_viewport()
+    link.click()
+    expect(page.locator("dialog[open]")).to_have_count(0)
+    expect(place.locator("h2, h3").first).to_be_in_viewport()
+    uncovered = "heading => heading.contains(document.elementFromPoint(heading.getBoundingClientRect().x + 5, heading.getBoundingClientRect().y + 5))"
+    assert place.locator("h2, h3").first.evaluate(uncovered)
 
 
 def test_button_changes_the_colours(desk):
