@@ -2,8 +2,9 @@
 
 A code cell tagged ``exercise-<id>`` is an exercise. Behind it come its hints and its
 solution, each folded in a native ``<details>``; their text is taken from
-`attnlib.exercises`, so the notebook itself holds no solution. The section around the
-cell gets the class ``exercise``, for the style sheet.
+`attnlib.exercises`, so the notebook itself holds no solution. Then a box to tick, which
+`_static/solved.js` shows and remembers. The section around the cell gets the class
+``exercise``, for the style sheet.
 
 An id that no exercise has, and an id that occurs twice in the book, is a warning.
 """
@@ -47,7 +48,7 @@ class ExerciseHelp(SphinxTransform):
         for output in unattempted:  # the state of every exercise on the site says nothing
             cell.remove(output)
         place = cell.parent.index(cell) + 1
-        cell.parent[place:place] = [nodes.container("", *folded(exercise), classes=["exercise-helps"])]
+        cell.parent[place:place] = [nodes.container("", *folded(exercise), solved(id), classes=["exercise-helps"])]
         section = cell.parent
         while section is not None and not isinstance(section, nodes.section):
             section = section.parent
@@ -62,6 +63,12 @@ def folded(exercise):
         yield from details("exercise-hint", f"Hint {number} of {count}", paragraph(hint))
     code = nodes.literal_block(solution_source(exercise), solution_source(exercise), language="python")
     yield from details("exercise-solution", "Solution", code, paragraph(exercise.why))
+
+
+def solved(id):
+    """The box that a reader ticks; without scripts nothing could remember it, and it stays hidden."""
+    box = f'<label class="exercise-solved" hidden><input type="checkbox" data-exercise="{html.escape(id)}"> Solved</label>'
+    return nodes.raw("", box, format="html")
 
 
 def details(name, summary, *content):

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from docutils import nodes
 from docutils.parsers.rst import Directive
+from exercise_help import cells_of
 from sphinx.transforms import SphinxTransform
 from sphinx.util import logging
 
@@ -114,8 +115,10 @@ def fill_cards(app, doctree, docname):
             number = env.toc_secnumbers.get(target, {}).get("", ())
             title = f"{'.'.join(map(str, number))} {env.titles[target].astext()}".strip()
             address = app.builder.get_relative_uri(docname, target)
+            exercises = " ".join(cells_of(env).get(target, ()))
+            solved = f' data-exercises="{html.escape(exercises)}"' if exercises else ""  # for _static/solved.js
             shown.append(
-                f'<li><a class="chapter-card" href="{html.escape(address)}">'
+                f'<li><a class="chapter-card" href="{html.escape(address)}"{solved}>'
                 f'<span class="diagram" aria-hidden="true">{picture(env, target, node)}</span>'
                 f"<strong>{html.escape(title)}</strong><span>{html.escape(question)}</span></a></li>"
             )

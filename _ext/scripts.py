@@ -9,6 +9,7 @@ USED_WITH = {
     "clipboard.min.js": CODE,
     "copybutton.js": CODE,
     "stepped.js": "stepped",
+    "solved.js": "exercise-solved|chapter-cards",
     "fontawesome.js": "(?!)",  # no page: see icons.py
 }
 SCRIPT = re.compile(r'\s*<script\b[^>]*\bsrc="([^"?]*)[^>]*></script>')
