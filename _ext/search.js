@@ -20,17 +20,19 @@ const Search = (() => {
     return new RegExp(`(?<![\\p{L}\\p{N}])${word.slice(0, common)}[\\p{L}\\p{N}]*`, "giu");
   }
 
+  const anyOf = (terms) => new RegExp(terms.map(({ source }) => source).join("|"), "giu");
   const count = (text, term) => (text.match(term) ?? []).length;
   const share = (terms, ...texts) => terms.filter((term) => texts.some((text) => count(text, term))).length / terms.length;
 
   // A heading counts for more than the text below it, all words for more than some, and in their order for most.
   function rankPlace([, heading, text], terms, phrase) {
-    const name = normal(split(heading.replace(/^attnlib\.(.*\.)?|^[\d.]+ /, "")));
-    const inHeading = share(terms, name);
+    const own = heading.replace(/^attnlib\.(.*\.)?|^[\d.]+ /, "");
+    const names = [normal(own), normal(split(own))];
+    const inHeading = share(terms, ...names);
     const inText = share(terms, text);
     let score = 4 * inHeading ** 2 + inText ** 2 + Math.min(8, terms.reduce((sum, term) => sum + count(text, term), 0)) / 8;
-    if (` ${name} `.includes(` ${phrase} `)) score += 4;
-    if (name === phrase) score += 4;
+    if (names.some((name) => ` ${name} `.includes(` ${phrase} `))) score += 4;
+    if (names.includes(phrase)) score += 4;
     if (normal(text).includes(phrase)) score += 1;
     return { score, inHeading, found: inHeading + inText > 0 };
   }
@@ -71,16 +73,9 @@ const Search = (() => {
     return made;
   }
 
-  function marked(tag, className, text, terms) {
-    const made = element(tag, className);
-    const found = new RegExp(terms.map(({ source }) => source).join("|"), "giu");
-    let end = 0;
-    for (const { 0: word, index } of text.matchAll(found)) {
-      made.append(text.slice(end, index), element("span", "highlighted", word));
-      end = index + word.length;
-    }
-    made.append(text.slice(end));
-    return made;
+  // The words of a place around what was found, which is marked.
+  function context(place, terms) {
+    return element("p", "context", ...searchMarks.marked(quotation(place[2], terms), anyOf(terms)));
   }
 
   // A page, and below it its places. The page's own first words need no title of their own.
@@ -88,11 +83,11 @@ const Search = (() => {
     const title = page.places[0];
     const item = element("li", "", link(page.address, title[1]));
     const own = places.filter((place) => place === title);
-    for (const place of own) item.append(marked("p", "context", quotation(place[2], terms), terms));
+    for (const place of own) item.append(context(place, terms));
     const list = element("ul", "");
     for (const place of places.filter((place) => place !== title)) {
       const section = element("li", "", link(`${page.address}#${place[0]}`, place[1]));
-      section.append(marked("p", "context", quotation(place[2], terms), terms));
+      section.append(context(place, terms));
       list.append(section);
     }
     if (list.children.length) item.append(list);
@@ -108,7 +103,7 @@ const Search = (() => {
     const said = results.length
       ? `The search found ${results.length} page${results.length === 1 ? "" : "s"} for “${query}”.`
       : `Nothing was found for “${query}”: no page has all of these words.`;
-    localStorage.setItem("sphinx_highlight_terms", meant.join(" ")); // marked on the page that is opened next
+    if (terms.length) searchMarks.forNextPage(anyOf(terms));
     const list = element("ul", "search", ...results.map((result) => shown(result, terms)));
     const status = element("p", "search-summary", said);
     status.setAttribute("role", "status");
