@@ -79,7 +79,7 @@ class Places(HTMLParser):
                 break
         else:
             return
-        if script and not self.formula[script:].isalnum():
+        if script and len(self.formula) > script + 1 and not self.formula[script:].isalnum():
             self.formula = f"{self.formula[:script]}({self.formula[script:]})"
         if tag == "math":
             letters, self.formula = self.formula.replace("\u2061", ""), None

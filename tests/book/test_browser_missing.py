@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 import browser
 import pytest
-from watched import accessibility
+from watched import Axe, accessibility
 
 GONE = ["gone.html", "chapters/gone.html", "chapters/a/b/", "a/b/c/d"]
 
@@ -15,12 +15,12 @@ GONE = ["gone.html", "chapters/gone.html", "chapters/a/b/", "a/b/c/d"]
 @pytest.fixture(scope="module", params=["", "book/", "user/book/"])
 def root(request, site, tmp_path_factory):
     """The address of the book on a server that answers with `404.html`, as GitHub Pages does."""
+    content = (site / "404.html").read_bytes()
 
     class Pages(browser.Quiet):
         def send_error(self, code, *arguments, **more):
             if code != HTTPStatus.NOT_FOUND:
                 return super().send_error(code, *arguments, **more)
-            content = (site / "404.html").read_bytes()
             self.send_response(code)
             self.send_header("Content-Type", "text/html; charset=utf-8")
             self.send_header("Content-Length", str(len(content)))
@@ -74,9 +74,7 @@ def test_a_link_within_it_stays_on_it(root, page):
     assert page.url == f"{root}a/gone#main-content"
 
 
-def test_it_is_accessible_where_it_is_shown(root, chromium, page):
-    from watched import Axe
-
+def test_it_is_accessible_where_it_is_shown(root, page):
     page.add_init_script(Axe().axe_script + browser.PROBES)
     page.goto(f"{root}a/gone")
     browser.settle(page)
