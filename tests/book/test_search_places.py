@@ -27,6 +27,10 @@ def test_sections_have_their_own_words():
     assert places(page) == [["a", "One", "First. Last."], ["b", "Two", "Second."]]
 
 
+def test_a_line_without_a_full_stop_gets_one():
+    assert places('<section id="a"><h1>A</h1><p>Easy · 10 minutes</p><p>Write it.</p></section>')[0][2] == "Easy · 10 minutes. Write it."
+
+
 def test_a_heading_without_words_quotes_the_section_below_it():
     page = '<section id="a"><h1>One</h1><section id="b"><h2>Two</h2><p>Words.</p></section></section>'
     assert places(page) == [["a", "One", "Words."], ["b", "Two", "Words."]]
@@ -47,7 +51,7 @@ def test_what_is_no_prose_or_folded_is_left_out(silent):
 
 
 def test_the_caption_of_an_output_stays():
-    page = '<section id="a"><h1>A</h1><div class="cell"><div class="cell_output"><figure><img src="a.svg"><figcaption>It falls.</figcaption></figure></div></div></section>'
+    page = '<section id="a"><h1>A</h1><div class="cell"><div class="cell_output"><figure><img src="a.svg"><figcaption><span class="caption-number">Fig. 1.1 </span>It falls.</figcaption></figure></div></div></section>'
     assert places(page)[0][2] == "It falls."
 
 
@@ -77,7 +81,7 @@ def test_terms_and_functions_are_places_of_their_own():
         ["a", "A", "End."],
         ["term-x", "x", "A letter."],
         ["term-y", "y", "Another."],
-        ["lib.C", "lib.C", "A class. Parameters a More."],
+        ["lib.C", "lib.C", "A class. Parameters a. More."],
         ["lib.C.m", "lib.C.m", "A method."],
     ]
 
