@@ -5,9 +5,11 @@
   the fields of a tuple are described once.
 * One setting, `repository.url`, decides about all buttons that need an address.
 * `index.html` at the top leads to the first page.
+* The folder `templates` beside this file is where Sphinx looks first for the templates of pages.
 """
 
 import html
+import json
 import re
 import sys
 import zlib
@@ -38,6 +40,7 @@ HOME = """<!DOCTYPE html>
 def setup(app):
     sys.path.insert(0, str(ROOT))  # autodoc imports attnlib, installed or not
     app.add_config_value("comments_config", {}, "html")  # set by Jupyter Book for an extension that we leave out
+    app.connect("config-inited", own_templates)
     app.connect("config-inited", settle_buttons)
     app.connect("config-inited", local_inventories, priority=400)  # before intersphinx reads its mapping
     app.connect("autodoc-skip-member", skip_fields)
@@ -45,6 +48,10 @@ def setup(app):
     app.connect("html-page-context", page_context, priority=900)  # after the theme
     app.connect("build-finished", finish)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
+
+
+def own_templates(app, config):
+    config.templates_path = [str(Path(__file__).parent / "templates"), *config.templates_path]
 
 
 def settle_buttons(app, config):
@@ -111,15 +118,21 @@ figure.stepped label, .theme-switch-button, .search-button, .copybtn { display: 
 </style></noscript>"""
 
 
+# Not on a page opened from a disk, where the browser would refuse and complain.
+PRELOAD = """<script>
+if (location.protocol !== "file:") for (const href of {addresses}) {{
+  document.head.append(Object.assign(document.createElement("link"), {{ rel: "preload", as: "font", type: "font/woff2", crossOrigin: "", href }}));
+}}
+</script>"""
+
+
 def preload(context):
     """The faces that every page shows first, asked for before the style sheets that name them have arrived."""
-    links = []
     for name in FIRST_FONTS:
         if not (ROOT / "_static" / name).is_file():
             raise ExtensionError(f"the font _static/{name} is missing")
-        address = context["pathto"](f"_static/{name}", resource=True)
-        links.append(f'<link rel="preload" href="{address}" as="font" type="font/woff2" crossorigin>')
-    return "\n".join(links)
+    addresses = [context["pathto"](f"_static/{name}", resource=True) for name in FIRST_FONTS]
+    return PRELOAD.format(addresses=json.dumps(addresses))
 
 
 def page_context(app, pagename, templatename, context, doctree):

@@ -1,0 +1,69 @@
+"""The site opened from a disk, without a server: everything on it works, and the browser has nothing to complain of."""
+
+import pytest
+from watched import PAGES, Watched, look
+
+
+@pytest.fixture
+def disk(chromium, site):
+    with Watched(chromium, f"{site.as_uri()}/", 1440, color_scheme="light") as watched:
+        yield watched
+        assert not watched.faults
+
+
+def test_every_page_opens_without_a_complaint(disk, record_property):
+    for name in PAGES:
+        disk.open(name)
+        assert not disk.faults, name
+    record_property("checked pages from a disk", len(PAGES))
+
+
+def test_formulas_and_pictures_are_there(disk):
+    page = disk.open("chapters/04_masks.html")
+    assert page.locator("article mjx-container").count() > 50
+    page.evaluate("document.querySelectorAll('img[loading=lazy]').forEach(image => image.loading = 'eager')")
+    page.wait_for_function("[...document.images].every(image => image.complete)")
+    assert look(page, "light") == []
+    loaded = "[...document.fonts].filter(face => face.status === 'loaded').map(face => face.family).join()"
+    assert "Source Serif 4" in page.evaluate(loaded) and "MJX" in page.evaluate(loaded)
+
+
+def test_the_search_dialog_leads_to_results_and_on_to_the_place(disk):
+    page = disk.open("chapters/api/softmax.html")
+    page.keyboard.press("Control+k")
+    page.keyboard.type("causal mask")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#search-results .context")
+    assert page.url.startswith("file:") and "q=causal+mask" in page.url
+    assert page.locator("#search-results .context .highlighted").count() > 3
+    page.locator("#search-results a", has_text="A causal mask for decoding").click()
+    page.wait_for_selector("article .highlighted")
+    assert "/chapters/04_masks.html#exercise-4-2" in page.url
+
+
+def test_a_slider_moves_its_figure(disk):
+    page = disk.open("chapters/06_flash.html")
+    figure = page.locator("figure.stepped").first
+    figure.locator("input").focus()
+    page.keyboard.press("ArrowRight")
+    assert "2 of" in figure.inner_text()
+    step = figure.locator(".step:not([hidden]) img").first
+    page.wait_for_function("image => image.complete && image.naturalWidth", arg=step.element_handle())
+
+
+def test_predictions_hints_and_solutions_unfold(disk):
+    page = disk.open("chapters/01_softmax.html")
+    for kind in ("answer", "exercise-hint", "exercise-solution"):
+        box = page.locator(f"details.{kind}").first
+        box.locator("summary").first.click()
+        assert box.get_attribute("open") is not None
+        assert box.locator(":scope > :not(summary)").first.is_visible(), kind
+
+
+def test_the_colours_change(disk):
+    page = disk.open("chapters/index.html")
+    seen = set()
+    for _ in range(3):  # light, dark, as the system
+        page.locator("button.theme-switch-button:visible").first.click()
+        seen.add(page.evaluate("getComputedStyle(document.body).backgroundColor"))
+    assert len(seen) == 2
