@@ -13,10 +13,12 @@ import sys
 import zlib
 from pathlib import Path
 
+from docutils import nodes
 from sphinx.errors import ExtensionError
 
 ROOT = Path(__file__).resolve().parent.parent
 FIRST_FONTS = ("fonts/source-serif-4.woff2", "fonts/source-sans-3.woff2", "fonts/source-code-pro.woff2")
+ITALIC = "fonts/source-serif-4-italic.woff2"
 
 HOME = """<!DOCTYPE html>
 <html lang="en">
@@ -111,10 +113,11 @@ figure.stepped label, .theme-switch-button, .search-button, .copybtn { display: 
 </style></noscript>"""
 
 
-def preload(context):
-    """The faces that every page shows first, asked for before the style sheets that name them have arrived."""
+def preload(context, doctree):
+    """The faces that the page shows, asked for before the style sheet that names them has arrived."""
+    slanted = doctree is not None and next(doctree.findall(nodes.emphasis), None) is not None
     links = []
-    for name in FIRST_FONTS:
+    for name in (*FIRST_FONTS, ITALIC) if slanted else FIRST_FONTS:
         if not (ROOT / "_static" / name).is_file():
             raise ExtensionError(f"the font _static/{name} is missing")
         address = context["pathto"](f"_static/{name}", resource=True)
@@ -124,7 +127,7 @@ def preload(context):
 
 def page_context(app, pagename, templatename, context, doctree):
     """Pages made by Sphinx itself (search, index, source listings) describe themselves too."""
-    context["metatags"] = (context.get("metatags") or "") + "\n" + preload(context) + "\n" + WITHOUT_SCRIPTS
+    context["metatags"] = (context.get("metatags") or "") + "\n" + preload(context, doctree) + "\n" + WITHOUT_SCRIPTS
     if "description" not in (context.get("metatags") or ""):
         text = html.escape(f"{context.get('title', '')} – {app.config.html_title}")
         context["metatags"] = (context.get("metatags") or "") + f'\n<meta name="description" content="{text}">'
