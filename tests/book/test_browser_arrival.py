@@ -17,7 +17,8 @@ KINDS = {"html": "html", "css": "css", "js": "js", "woff": "fonts", "woff2": "fo
 SHIFTS = """window.shifted = [];
 new PerformanceObserver(list => {
     for (const shift of list.getEntries()) {
-        const nodes = shift.sources.map(each => each.node && (each.node.outerHTML || each.node.data || "").slice(0, 80));
+        const text = node => (node && (node.outerHTML || node.data) || "").slice(0, 80);
+        const nodes = shift.sources.map(each => text(each.node));
         shifted.push([shift.value, nodes]);
     }
 }).observe({ type: "layout-shift", buffered: true })"""

@@ -168,7 +168,8 @@ def test_the_fonts_of_formulas_hold_the_characters_that_are_used_and_little_else
 def test_words_that_look_like_text_have_no_element():
     plain = plain_code.plain_classes(STYLES)
     assert {"n", "p", "w"} <= plain and not {"k", "o", "s2", "c1", "mi", "nf"} & plain
-    code = '<pre><span class="k">def</span><span class="w"> </span><span class="nf">f</span>' + '<span class="p">(</span></pre>'
+    code = '<pre><span class="k">def</span><span class="w"> </span><span class="nf">f</span>'
+    code += '<span class="p">(</span></pre>'
     outside = '<em class="sig-param"><span class="n">x</span></em>'
     found = plain_code.unwrapped(code + outside, plain)
     assert found == '<pre><span class="k">def</span> <span class="nf">f</span>(</pre>' + outside

@@ -67,7 +67,7 @@ def test_every_colour_can_be_read_as_letters(name):
     assert contrast(in_the_dark(colour), in_the_dark("white")) >= 4.5
 
 
-# What the style sheets say; the page's own grounds, white and #14181e, are the theme's
+# What the style sheets say; the page's own grounds, white and #121212, are the theme's
 STYLES = Path(__file__).resolve().parents[2] / "_static"
 
 
@@ -82,7 +82,7 @@ def test_the_pages_have_the_colours_of_the_figures():
     assert declared("colours.css", 'html[data-theme="dark"]').keys() == {name.lower() for name in QUANTITIES}
 
 
-@pytest.mark.parametrize(("selector", "page"), [(":root", "#ffffff"), ('html[data-theme="dark"]', "#14181e")])
+@pytest.mark.parametrize(("selector", "page"), [(":root", "#ffffff"), ('html[data-theme="dark"]', "#121212")])
 def test_a_quantity_can_be_read_on_the_page_and_in_a_box(selector, page):
     for ground in (page, declared("book.css", selector)["book-box"]):
         for name, colour in declared("colours.css", selector).items():
