@@ -15,10 +15,12 @@ import sys
 import zlib
 from pathlib import Path
 
+from docutils import nodes
 from sphinx.errors import ExtensionError
 
 ROOT = Path(__file__).resolve().parent.parent
 FIRST_FONTS = ("fonts/source-serif-4.woff2", "fonts/source-sans-3.woff2", "fonts/source-code-pro.woff2")
+ITALIC = "fonts/source-serif-4-italic.woff2"
 
 HOME = """<!DOCTYPE html>
 <html lang="en">
@@ -121,23 +123,25 @@ figure.stepped label, .theme-switch-button, .search-button, .copybtn { display: 
 # Not on a page opened from a disk, where the browser would refuse and complain.
 PRELOAD = """<script>
 if (location.protocol !== "file:") for (const href of {addresses}) {{
-  document.head.append(Object.assign(document.createElement("link"), {{ rel: "preload", as: "font", type: "font/woff2", crossOrigin: "", href }}));
+  document.head.append(Object.assign(document.createElement("link"), {{ rel: "preload", as: "font", crossOrigin: "", href }}));
 }}
 </script>"""
 
 
-def preload(context):
-    """The faces that every page shows first, asked for before the style sheets that name them have arrived."""
-    for name in FIRST_FONTS:
+def preload(context, doctree):
+    """The faces that the page shows, asked for before the style sheet that names them has arrived."""
+    slanted = doctree is not None and next(doctree.findall(nodes.emphasis), None) is not None
+    names = [*FIRST_FONTS, ITALIC] if slanted else FIRST_FONTS
+    for name in names:
         if not (ROOT / "_static" / name).is_file():
             raise ExtensionError(f"the font _static/{name} is missing")
-    addresses = [context["pathto"](f"_static/{name}", resource=True) for name in FIRST_FONTS]
-    return PRELOAD.format(addresses=json.dumps(addresses))
+    names = [*names, *context.get("formula_fonts", ())]  # see formulas.py
+    return PRELOAD.format(addresses=json.dumps([context["pathto"](f"_static/{name}", resource=True) for name in names]))
 
 
 def page_context(app, pagename, templatename, context, doctree):
     """Pages made by Sphinx itself (search, index, source listings) describe themselves too."""
-    context["metatags"] = (context.get("metatags") or "") + "\n" + preload(context) + "\n" + WITHOUT_SCRIPTS
+    context["metatags"] = (context.get("metatags") or "") + "\n" + preload(context, doctree) + "\n" + WITHOUT_SCRIPTS
     if "description" not in (context.get("metatags") or ""):
         text = html.escape(f"{context.get('title', '')} – {app.config.html_title}")
         context["metatags"] = (context.get("metatags") or "") + f'\n<meta name="description" content="{text}">'

@@ -2,7 +2,8 @@
 
 When all files are written, it goes through the pages. Pictures get their sizes (`pictures`), scripts that a page does
 not use are taken out and the others wait (`scripts`), the style sheets become one that holds what is used
-(`style_sheet`), and icons are drawn (`icons`). Files that no page asks for any more are removed.
+(`style_sheet`), icons are drawn (`icons`), and code has elements for coloured words alone (`plain_code`). Files that no
+page asks for any more are removed.
 """
 
 import hashlib
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import icons
 import pictures
+import plain_code
 import scripts
 import style_sheet
 
@@ -33,8 +35,11 @@ def finish(app, exception):
     drawing = icons.Icons((static / icons.SCRIPT).read_text(encoding="utf-8"))
     pages = {path: path.read_text(encoding="utf-8") for path in sorted(site.rglob("*.html")) if static not in path.parents}
     all_scripts = asked_for(pages, scripts.SCRIPT)
+    options = app.config.html_theme_options
+    plain = plain_code.plain_classes(options[f"pygments_{scheme}_style"] for scheme in ("light", "dark"))
     for path, text in pages.items():
-        pages[path] = drawing.on_page(scripts.lean(pictures.sized(text, path, site / "_images")))
+        text = plain_code.unwrapped(pictures.sized(text, path, site / "_images"), plain)
+        pages[path] = drawing.on_page(scripts.lean(text))
     used_scripts = asked_for(pages, scripts.SCRIPT)
     pages = with_one_sheet(pages, static, words(pages, used_scripts), drawing)
     for path, text in pages.items():

@@ -9,6 +9,7 @@ import re
 
 import icons
 import tinycss2
+from sphinx.errors import ExtensionError
 
 GROUPS = {"media", "supports", "layer", "container"}  # rules that hold rules
 ADDRESS = re.compile(r"""url\(\s*(["']?)(?!data:|[a-z]+://|[/#])([^"')]+)\1\s*\)""")
@@ -25,6 +26,9 @@ def merged(folder, paths, words, drawn):
     """
     text = "".join(used_rules(rules(folder, path), words, drawn) for path in paths)
     text = without_idle_variables(text, words)
+    for _, address in ADDRESS.findall(text):
+        if not (folder / address).is_file():
+            raise ExtensionError(f"the file _static/{address} is missing, and the style sheet asks for it")
     played = set(re.findall(r"[\w-]+", KEYFRAMES.sub("", text)))
     return '@charset "UTF-8";\n' + KEYFRAMES.sub(lambda found: found[0] if found[1] in played else "", text)
 

@@ -67,6 +67,28 @@ def test_every_colour_can_be_read_as_letters(name):
     assert contrast(in_the_dark(colour), in_the_dark("white")) >= 4.5
 
 
+# What the style sheets say; the page's own grounds, white and #121212, are the theme's
+STYLES = Path(__file__).resolve().parents[2] / "_static"
+
+
+def declared(sheet, selector):
+    """{name: colour} of the variables in the first rule of a style sheet with this selector."""
+    body = re.search(rf"(?m)^{re.escape(selector)} \{{([^}}]*)\}}", (STYLES / sheet).read_text(encoding="utf-8"))[1]
+    return dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6});", body))
+
+
+def test_the_pages_have_the_colours_of_the_figures():
+    assert declared("colours.css", ":root") == {name.lower(): colour for name, colour in QUANTITIES.items()}
+    assert declared("colours.css", 'html[data-theme="dark"]').keys() == {name.lower() for name in QUANTITIES}
+
+
+@pytest.mark.parametrize(("selector", "page"), [(":root", "#ffffff"), ('html[data-theme="dark"]', "#121212")])
+def test_a_quantity_can_be_read_on_the_page_and_in_a_box(selector, page):
+    for ground in (page, declared("book.css", selector)["book-box"]):
+        for name, colour in declared("colours.css", selector).items():
+            assert contrast(colour, ground) >= 4.5, f"{name} on {ground}"
+
+
 def test_no_colour_stands_for_two_things():
     assert len({*(QUANTITIES | NEUTRAL).values(), plotting.MASK}) == 11
     assert contrast(plotting.MASK, "white") >= 3
