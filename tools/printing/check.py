@@ -1,0 +1,121 @@
+"""Is everything that the pages of the site say in the PDF?
+
+Each run of text of each block (paragraph, item, cell, line of code, caption, heading, label of a diagram) has to be
+found in the pages of its chapter, spaces aside. Each character, those of formulas with the rest, has to be there as
+often as on the page of the site. Each picture is found by its description. Each page has its number and its head.
+"""
+
+import io
+import re
+import unicodedata
+from collections import Counter
+from pathlib import Path
+from typing import NamedTuple
+
+import browser
+import pypdf
+
+BLOCKS = Path(__file__).with_name("blocks.js").read_text(encoding="utf-8")
+
+
+class Report(NamedTuple):
+    """What was found: sentences about what is wrong, and how much was checked."""
+
+    problems: list
+    counts: dict
+
+
+def compare(content, site, outline, names):
+    """Compare a PDF (its bytes) with the pages of the site that it was made of."""
+    reader = pypdf.PdfReader(io.BytesIO(content))
+    chapters = [chapter for part in outline for chapter in part["chapters"]]
+    first = [start(reader, chapter["id"]) for chapter in chapters]
+    texts, problems = running(reader, chapters, first)
+    last = [*first[1:], len(reader.pages)]
+    described = Counter(plain(alt) for alt in descriptions(reader))
+    counts = Counter({"pages": len(reader.pages), "chapters": 0})
+    for name, said, begin, end in zip(names, spoken(site, names), first, last, strict=True):
+        found = lost_text(said["texts"], texts[begin:end])
+        found += lost_characters(said, texts[begin:end])
+        found += [f"the picture {alt[:60]!r}" for alt in said["pictures"] if not described[plain(alt)]]
+        problems += [f"{name}: {fault} is missing" for fault in found]
+        counts["chapters"] += 1
+        counts["blocks of text"] += len(said["texts"])
+        counts["formulas"] += len(said["formulas"])
+        counts["pictures"] += len(said["pictures"])
+    return Report(problems, dict(counts))
+
+
+def start(reader, name):
+    return reader.get_destination_page_number(reader.named_destinations["/" + name])
+
+
+def spoken(site, names):
+    """What each page of the site says (see blocks.js)."""
+    with browser.launched() as chromium:
+        page = chromium.new_page()
+        return [page.evaluate(BLOCKS, (Path(site) / f"{name}.html").read_text(encoding="utf-8")) for name in names]
+
+
+def running(reader, chapters, first):
+    """The text of each page without its number and its head, and a sentence for each page that lacks one of them."""
+    texts, problems = [], []
+    for index, page in enumerate(reader.pages):
+        text = plain(page.extract_text())
+        heads = [chapter["title"] for chapter, begin in zip(chapters, first, strict=True) if begin <= index]
+        expected = (plain(heads[-1]) if heads else "") + (str(index + 1) if index else "")
+        if not text.startswith(expected):
+            problems.append(f"page {index + 1} does not begin with its head and its number")
+        texts.append(text.removeprefix(expected))
+    return texts, problems
+
+
+def plain(text):
+    """The text without spaces and what is not seen; ligatures, mathematical letters and apostrophes in their plain form."""
+    text = re.sub("[\u2019\u02bc]", "'", unicodedata.normalize("NFKC", text))
+    return "".join(each for each in text if not each.isspace() and unicodedata.category(each) != "Cf").casefold()
+
+
+def lost_text(blocks, pages):
+    """The runs of text that are on no page, and do not go on from one page to the next."""
+    whole = "\n".join(pages)
+    runs = [run for block in blocks for run in map(plain, block)]
+    return [f"{run[:60]!r}" for run in runs if run not in whole and not goes_on(run, pages)]
+
+
+def goes_on(run, pages):
+    """Does the text begin on one page and go on from page to page?"""
+    for index, page in enumerate(pages):
+        length = beginning(run, page)
+        if length == len(run) or length and index + 1 < len(pages) and goes_on(run[length:], pages[index + 1 : index + 2]):
+            return True
+    return False
+
+
+def beginning(run, page):
+    """How much of the beginning of the text is on the page."""
+    low, high = 0, len(run)
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if run[:middle] in page else (low, middle - 1)
+    return low
+
+
+def lost_characters(said, pages):
+    """The characters that the pages have less often than the site."""
+    expected = Counter("".join(plain(run) for block in said["texts"] for run in block) + "".join(map(plain, said["formulas"])))
+    found = Counter("".join(pages))
+    return [f"{character!r} ({number} times)" for character, number in (expected - found).items()]
+
+
+def descriptions(reader):
+    """The descriptions of the pictures, from the tree of a tagged PDF."""
+    waiting, seen = [reader.trailer["/Root"]["/StructTreeRoot"]["/K"]], []
+    while waiting:
+        node = waiting.pop().get_object()
+        if isinstance(node, list):
+            waiting += node
+        elif isinstance(node, dict):
+            seen += [node["/Alt"]] if "/Alt" in node else []
+            waiting += [node["/K"]] if "/K" in node else []
+    return seen
