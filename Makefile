@@ -10,7 +10,7 @@ READY  := $(VENV)/.installed
 export OPENBLAS_NUM_THREADS ?= 1
 export ATTNLIB_PROGRESS ?= off
 
-.PHONY: help book test serve notebooks lab bench clean
+.PHONY: help book test serve pdf zip notebooks lab bench clean
 .DEFAULT_GOAL := help
 
 help:  ## this list
@@ -25,6 +25,12 @@ test: book  ## library, notebooks, links, browser: everything that can be checke
 
 serve: book  ## build the site and open it in the browser
 	@$(BIN)/python tools/serve.py
+
+pdf: book  ## print the book: _build/attention-derived.pdf
+	@$(BIN)/python tools/pdf.py
+
+zip: book  ## pack the site, to read without a network: _build/attention-derived.zip
+	@$(BIN)/python tools/pack.py
 
 notebooks: $(READY)  ## run every notebook afresh and store its outputs
 	@$(BIN)/python tools/notebooks.py run && $(BIN)/python tools/notebooks.py check

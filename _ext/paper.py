@@ -18,6 +18,8 @@ HERE = Path(__file__).resolve().parent
 FILES = {"attention-derived.pdf": "The book as a PDF", "attention-derived.zip": "all pages as a zip file"}
 SHEET = re.compile(r'[ \t]*<link rel="stylesheet" href="([^"]*)_static/style\.css[^>]*>\n')
 LIGHT = re.compile(r"""\[data-theme=["']?light["']?\]""")
+DARK = re.compile(r"""\[data-theme=["']?dark["']?\]""")
+VARIABLE = re.compile(r"(--[\w-]+)\s*:\s*([^;]+)")
 FOLDED = re.compile(r'<details\b|\bloading="lazy"')
 
 
@@ -57,11 +59,16 @@ def version(text):
 
 
 def light_rules(style):
-    """The rules of the light scheme, for whatever scheme is chosen."""
+    """The rules of the light scheme, for whatever scheme is chosen; also what is light only because nothing darkens it."""
+    rules = tinycss2.parse_stylesheet(style, skip_comments=True, skip_whitespace=True)
+    rules = [(tinycss2.serialize(rule.prelude).strip(), tinycss2.serialize(rule.content)) for rule in rules if rule.type == "qualified-rule"]
+    darkened = {name for selector, body in rules if DARK.search(selector) for name, _ in VARIABLE.findall(body)}
     text = ""
-    for rule in tinycss2.parse_stylesheet(style, skip_comments=True, skip_whitespace=True):
-        if rule.type == "qualified-rule" and LIGHT.search(selector := tinycss2.serialize(rule.prelude)):
-            text += f"{LIGHT.sub('[data-theme]', selector).strip()}{{{tinycss2.serialize(rule.content)}}}\n"
+    for selector, body in rules:
+        if LIGHT.search(selector):
+            text += f"{LIGHT.sub('[data-theme]', selector)}{{{body}}}\n"
+        elif selector == ":root" and (kept := [f"{name}:{value}" for name, value in VARIABLE.findall(body) if name in darkened]):
+            text += f"html[data-theme]{{{';'.join(kept)}}}\n"
     if not text:
         raise ExtensionError("_static/style.css has no rules for the light scheme: paper would have no colours")
     return text

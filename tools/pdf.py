@@ -11,6 +11,7 @@ The same site gives the same bytes, with the same Chromium: nothing in the PDF t
 import argparse
 import importlib.metadata
 import io
+import logging
 import os
 import sys
 import time
@@ -51,12 +52,12 @@ def settings(root):
     }
 
 
-def printed(site, parts, settings):
+def printed(chromium, site, parts, settings):
     """The book as Chromium prints it, in bytes, and its outline."""
     import pypdf
     from playwright.sync_api import Error
 
-    with browser.served(site) as address, browser.launched() as chromium:
+    with browser.served(site) as address:
         page = chromium.new_page(viewport={"width": 800, "height": 1000}, color_scheme="light")
         page.set_default_timeout(PATIENCE)
         page.goto(f"{address}{parts[0]['pages'][0]}.html")
@@ -69,7 +70,9 @@ def printed(site, parts, settings):
         browser.settle(page)
         first = pypdf.PdfReader(io.BytesIO(page.pdf(**PRINT | {"tagged": False})))
         page.evaluate("numbers => book.fill(numbers)", numbers(first))
-        return page.pdf(**PRINT), outline
+        content = page.pdf(**PRINT)
+        page.close()
+    return content, outline
 
 
 def numbers(reader):
@@ -111,8 +114,8 @@ def finished(content, outline, settings):
     return result.getvalue()
 
 
-def make(site, output, root=ROOT, only=None):
-    """Print the book. Returns what was checked, in words. Raises `PdfError`; then there is no `output`."""
+def make(site, output, root=ROOT):
+    """Print the book. Returns what was checked and how much. Raises `PdfError`; then there is no `output`."""
     site, output = Path(site).resolve(), Path(output).resolve()
     output.unlink(missing_ok=True)
     if not (site / "index.html").is_file():
@@ -124,15 +127,8 @@ def make(site, output, root=ROOT, only=None):
             importlib.metadata.version(name)
         except importlib.metadata.PackageNotFoundError:
             raise PdfError(f"the package {name} is missing; run: pip install -r requirements.txt") from None
-    from printing import check
-
-    chosen = [part | {"pages": [page for page in part["pages"] if not only or page in only]} for part in parts(root)]
-    chosen = [part for part in chosen if part["pages"]]
-    content, outline = printed(site, chosen, settings(root))
-    content = finished(content, outline, settings(root))
-    said = check.compare(content, site, outline, [page for part in chosen for page in part["pages"]])
-    if said.problems:
-        raise PdfError("the PDF is not the site: " + "; ".join(said.problems[:5]))
+    with browser.launched() as chromium:
+        content, counts = checked(chromium, site, parts(root), settings(root))
     output.parent.mkdir(parents=True, exist_ok=True)
     scratch = output.with_name(f".{output.name}.{os.getpid()}")
     try:
@@ -140,7 +136,20 @@ def make(site, output, root=ROOT, only=None):
         os.replace(scratch, output)
     finally:
         scratch.unlink(missing_ok=True)
-    return said.counts
+    return counts
+
+
+def checked(chromium, site, parts, settings):
+    """These parts of the book as a PDF that holds all of them, in bytes, and what was counted. Raises `PdfError`."""
+    from printing import check
+
+    logging.getLogger("pypdf").setLevel(logging.ERROR)  # Chromium counts the objects of a tagged file a little short
+    content, outline = printed(chromium, site, parts, settings)
+    content = finished(content, outline, settings)
+    report = check.compare(chromium, content, site, outline, [page for part in parts for page in part["pages"]])
+    if report.problems:
+        raise PdfError("the PDF is not the site: " + "; ".join(report.problems[:5]))
+    return content, report.counts
 
 
 def main(arguments=None):

@@ -87,7 +87,7 @@ def test_every_workflow_compares_the_outputs_of_the_notebooks():
     assert not any("--nbval-lax" in path.read_text(encoding="utf-8") for path in WORKFLOWS)
 
 
-@pytest.mark.parametrize("target", ["help", "book", "test", "serve", "notebooks", "lab", "bench", "clean"])
+@pytest.mark.parametrize("target", ["help", "book", "test", "serve", "pdf", "zip", "notebooks", "lab", "bench", "clean"])
 def test_make_knows_its_targets(target):
     result = subprocess.run(["make", "-n", target], cwd=ROOT, capture_output=True, text=True)
     assert result.returncode == 0, result.stderr

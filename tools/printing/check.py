@@ -12,7 +12,6 @@ from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
 
-import browser
 import pypdf
 
 BLOCKS = Path(__file__).with_name("blocks.js").read_text(encoding="utf-8")
@@ -25,7 +24,7 @@ class Report(NamedTuple):
     counts: dict
 
 
-def compare(content, site, outline, names):
+def compare(chromium, content, site, outline, names):
     """Compare a PDF (its bytes) with the pages of the site that it was made of."""
     reader = pypdf.PdfReader(io.BytesIO(content))
     chapters = [chapter for part in outline for chapter in part["chapters"]]
@@ -34,7 +33,7 @@ def compare(content, site, outline, names):
     last = [*first[1:], len(reader.pages)]
     described = Counter(plain(alt) for alt in descriptions(reader))
     counts = Counter({"pages": len(reader.pages), "chapters": 0})
-    for name, said, begin, end in zip(names, spoken(site, names), first, last, strict=True):
+    for name, said, begin, end in zip(names, spoken(chromium, site, names), first, last, strict=True):
         found = lost_text(said["texts"], texts[begin:end])
         found += lost_characters(said, texts[begin:end])
         found += [f"the picture {alt[:60]!r}" for alt in said["pictures"] if not described[plain(alt)]]
@@ -50,11 +49,12 @@ def start(reader, name):
     return reader.get_destination_page_number(reader.named_destinations["/" + name])
 
 
-def spoken(site, names):
+def spoken(chromium, site, names):
     """What each page of the site says (see blocks.js)."""
-    with browser.launched() as chromium:
-        page = chromium.new_page()
-        return [page.evaluate(BLOCKS, (Path(site) / f"{name}.html").read_text(encoding="utf-8")) for name in names]
+    page = chromium.new_page()
+    said = [page.evaluate(BLOCKS, (Path(site) / f"{name}.html").read_text(encoding="utf-8")) for name in names]
+    page.close()
+    return said
 
 
 def running(reader, chapters, first):
@@ -71,8 +71,8 @@ def running(reader, chapters, first):
 
 
 def plain(text):
-    """The text without spaces and what is not seen; ligatures, mathematical letters and apostrophes in their plain form."""
-    text = re.sub("[\u2019\u02bc]", "'", unicodedata.normalize("NFKC", text))
+    """The text without spaces and what is not seen; ligatures, mathematical letters, apostrophes and tildes in one form."""
+    text = re.sub("[\u2019\u02bc]", "'", unicodedata.normalize("NFKC", text)).replace("\u0303", "~")
     return "".join(each for each in text if not each.isspace() and unicodedata.category(each) != "Cf").casefold()
 
 
@@ -85,9 +85,14 @@ def lost_text(blocks, pages):
 
 def goes_on(run, pages):
     """Does the text begin on one page and go on from page to page?"""
-    for index, page in enumerate(pages):
-        length = beginning(run, page)
-        if length == len(run) or length and index + 1 < len(pages) and goes_on(run[length:], pages[index + 1 : index + 2]):
+    for index in range(len(pages)):
+        rest = run
+        for page in pages[index:]:
+            length = beginning(rest, page)
+            rest = rest[length:]
+            if not length or not rest:
+                break
+        if not rest:
             return True
     return False
 

@@ -1,0 +1,135 @@
+"""The book in one PDF and the site in one zip file: what goes in, what is noticed when something is missing, who links to them."""
+
+import sys
+import zipfile
+from pathlib import Path
+from types import SimpleNamespace
+
+import browser
+import pack
+import pdf
+import pytest
+import yaml
+from printing import check
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "_ext"))
+import paper  # noqa: E402
+
+
+def small_site(folder):
+    (folder / "chapters").mkdir(parents=True)
+    (folder / "index.html").write_text("<p>first</p>")
+    (folder / "chapters" / "one.html").write_text("<p>one</p>")
+    return folder
+
+
+def test_the_zip_is_the_site_byte_for_byte_in_one_folder(site, tmp_path):
+    assert pack.pack(site, tmp_path / "book.zip") == len([path for path in site.rglob("*") if path.is_file()])
+    with zipfile.ZipFile(tmp_path / "book.zip") as archive:
+        packed = {name: archive.read(name) for name in archive.namelist()}
+    assert packed == {f"book/{path.relative_to(site).as_posix()}": path.read_bytes() for path in site.rglob("*") if path.is_file()}
+
+
+def test_the_same_site_gives_the_same_zip_whatever_its_files_times(tmp_path):
+    pack.pack(small_site(tmp_path / "a"), tmp_path / "a.zip")
+    site = small_site(tmp_path / "b")
+    (site / "index.html").touch(mode=0o600)
+    (site / "index.html").chmod(0o600)
+    pack.pack(site, tmp_path / "c" / "a.zip")
+    assert (tmp_path / "a.zip").read_bytes() == (tmp_path / "c" / "a.zip").read_bytes()
+
+
+@pytest.mark.parametrize("tool", [pack, pdf])
+def test_without_a_site_one_sentence_and_no_file(tool, tmp_path, capsys):
+    output = tmp_path / "old"
+    output.write_text("the book of yesterday")
+    assert tool.main(["--site", str(tmp_path / "nowhere"), "--output", str(output)]) == 1
+    assert capsys.readouterr().err == f"{tool.__name__}: there is no site; run: make book\n"
+    assert not list(tmp_path.iterdir())
+
+
+def test_without_a_browser_one_sentence_and_no_pdf(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(browser, "chromium", lambda: None)
+    output = tmp_path / "old.pdf"
+    output.write_text("the book of yesterday")
+    assert pdf.main(["--site", str(small_site(tmp_path / "site")), "--output", str(output)]) == 1
+    said = capsys.readouterr().err
+    assert said.startswith("pdf: printing needs Chromium or Chrome, and none was found (looked for chromium,") and said.count("\n") == 1
+    assert not output.exists()
+
+
+def test_the_pages_of_the_book_are_those_of_the_contents_in_their_order():
+    lines = (ROOT / "_toc.yml").read_text(encoding="utf-8").splitlines()
+    named = [line.split(": ")[1] for line in lines if line.strip().startswith(("root:", "- file:"))]
+    captions = [line.split(": ")[1] for line in lines if "caption:" in line]
+    parts = pdf.parts(ROOT)
+    assert [page for part in parts for page in part["pages"]] == named
+    assert [part["caption"] for part in parts] == ["", *captions]
+
+
+def test_a_lost_sentence_a_lost_line_and_a_lost_formula_are_noticed():
+    pages = ["Scores be", "come weights.", "p = e"]
+    assert check.lost_text([["Scores become weights."], ["weights."]], list(map(check.plain, pages))) == []
+    assert check.lost_text([["Weights become scores."]], list(map(check.plain, pages))) == ["'weightsbecomescores.'"]
+    assert check.lost_text([["Scores become"], ["Scores", "outputs"]], list(map(check.plain, pages))) == ["'outputs'"]
+    said = {"texts": [["Scores become weights."]], "formulas": ["𝑝=𝑒"]}
+    assert check.lost_characters(said, list(map(check.plain, pages))) == []
+    assert check.lost_characters(said | {"formulas": ["𝑝=𝑒", "𝑝"]}, list(map(check.plain, pages))) == ["'p' (1 times)"]
+
+
+def test_a_text_may_go_on_over_several_pages_but_not_skip_one():
+    assert check.goes_on("abcdef", ["xab", "cd", "efy"])
+    assert not check.goes_on("abcdef", ["xab", "", "cdef"])
+    assert not check.goes_on("abcdefg", ["xab", "cd", "efy"])
+
+
+def test_letters_are_compared_by_what_they_say():
+    assert check.plain("The library’s\u00a0\u2061𝑄𝐾 \ufb01t") == check.plain("THE LIBRARYʼS QK fit")
+
+
+def test_paper_has_the_colours_of_the_light_scheme_whatever_is_chosen():
+    style = ':root{--a: #eee; --c: 1px}html[data-theme="light"]{--b:#fff}p{color:red}html[data-theme=dark]{--a:#000}b[data-theme=light] i{--d:1}'
+    assert paper.light_rules(style) == "html[data-theme]{--a:#eee}\nhtml[data-theme]{--b:#fff}\nb[data-theme] i{--d:1}\n"
+    with pytest.raises(paper.ExtensionError, match="no colours"):
+        paper.light_rules("p{color:red}")
+
+
+def test_the_sheet_for_print_holds_up_no_page_and_the_script_comes_where_it_is_needed(site):
+    for path in [site / "chapters" / "01_softmax.html", site / "chapters" / "bibliography.html", site / "genindex.html"]:
+        text = path.read_text(encoding="utf-8")
+        assert text.count('<link rel="stylesheet" media="print" href="') == 1
+        folded = "<details" in text[text.index("<article") : text.index("</article>")] if "<article" in text else False
+        assert text.count("_static/paper.js") == folded
+    assert "_static/paper.js" in (site / "chapters" / "01_softmax.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("address", ["https://github.com/somebody/book", "https://github.com/somebody/book/"])
+def test_the_footer_leads_to_the_files_of_the_newest_release(address):
+    config = SimpleNamespace(html_theme_options={"repository_url": address, "extra_footer": "<p>Licence</p>"})
+    paper.link_files(None, config)
+    footer = config.html_theme_options["extra_footer"]
+    assert footer.startswith("<p>Licence</p><p><a ")
+    for name in ("attention-derived.pdf", "attention-derived.zip"):
+        assert f'"https://github.com/somebody/book/releases/latest/download/{name}"' in footer
+
+
+def test_without_an_address_the_footer_is_as_it_was():
+    config = SimpleNamespace(html_theme_options={"repository_url": "", "extra_footer": "<p>Licence</p>"})
+    paper.link_files(None, config)
+    assert config.html_theme_options["extra_footer"] == "<p>Licence</p>"
+
+
+def test_every_release_gets_both_files_made_from_the_site_that_was_checked():
+    jobs = yaml.safe_load((ROOT / ".github" / "workflows" / "release.yml").read_text(encoding="utf-8"))["jobs"]
+    checked = yaml.safe_load((ROOT / ".github" / "workflows" / "check.yml").read_text(encoding="utf-8"))["jobs"]["test"]["steps"][-1]["with"]
+    assert jobs["check"] == {"uses": "./.github/workflows/check.yml"}
+    job = jobs["attach"]
+    assert job["needs"] == "check" and job["permissions"] == {"contents": "write"}
+    loads = [step["with"] for step in job["steps"] if "download-artifact" in step.get("uses", "")]
+    assert loads == [{"name": checked["name"], "path": checked["path"]}]
+    runs = [step["run"] for step in job["steps"] if "run" in step]
+    assert runs[1:3] == ["python tools/pdf.py", "python tools/pack.py"] and not any("build.py" in run or "make" in run for run in runs)
+    for name in paper.FILES:
+        assert f"_build/{name}" in runs[3]
+        assert (pdf if name.endswith("pdf") else pack).__doc__.count(f"_build/{name}") == 1

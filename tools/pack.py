@@ -1,0 +1,56 @@
+"""Pack the built site into one zip file, to be read without a network: open index.html in its one folder.
+
+    python tools/pack.py [--site _build/html] [--output _build/attention-derived.zip]
+
+The same site gives the same bytes: files in the order of their names, all from the first day a zip file can name.
+All or nothing: after a failure there is no zip file.
+"""
+
+import argparse
+import os
+import sys
+import zipfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+FIRST_DAY = (1980, 1, 1, 0, 0, 0)
+PLAIN_FILE = 0o100644 << 16
+
+
+def pack(site, output):
+    """Pack the folder and return the number of its files."""
+    site, output = Path(site).resolve(), Path(output).resolve()
+    output.unlink(missing_ok=True)
+    if not (site / "index.html").is_file():
+        raise FileNotFoundError("there is no site; run: make book")
+    paths = sorted((path for path in site.rglob("*") if path.is_file()), key=lambda path: path.relative_to(site).as_posix())
+    output.parent.mkdir(parents=True, exist_ok=True)
+    scratch = output.with_name(f".{output.name}.{os.getpid()}")
+    try:
+        with zipfile.ZipFile(scratch, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+            for path in paths:
+                entry = zipfile.ZipInfo(f"{output.stem}/{path.relative_to(site).as_posix()}", FIRST_DAY)
+                entry.create_system, entry.external_attr, entry.compress_type = 3, PLAIN_FILE, zipfile.ZIP_DEFLATED
+                archive.writestr(entry, path.read_bytes())
+        os.replace(scratch, output)
+    finally:
+        scratch.unlink(missing_ok=True)
+    return len(paths)
+
+
+def main(arguments=None):
+    parser = argparse.ArgumentParser(description="Pack the built site into one zip file.")
+    parser.add_argument("--site", type=Path, default=ROOT / "_build" / "html", help="default: _build/html")
+    parser.add_argument("--output", type=Path, default=ROOT / "_build" / "attention-derived.zip", help="default: _build/attention-derived.zip")
+    options = parser.parse_args(arguments)
+    try:
+        count = pack(options.site, options.output)
+    except OSError as error:
+        print(f"pack: {f'cannot write {error.filename}: {error.strerror}' if error.filename else error}", file=sys.stderr)
+        return 1
+    print(f"pack: {count} files, {options.output.stat().st_size / 1e6:.1f} MB: {options.output}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
