@@ -146,8 +146,23 @@ def test_paper_is_white_for_a_reader_of_the_dark_scheme_and_nothing_is_cut_off(n
         page.emulate_media(media="print", color_scheme=scheme)
         seen[scheme] = page.evaluate(SEEN)
         if scheme == "light":
+            assert page.evaluate("[...document.querySelectorAll('.step')].every(step => step.getClientRects().length)")
             assert page.evaluate(CUT, TEXT_WIDTH) == []
             assert page.evaluate("document.documentElement.scrollWidth") <= TEXT_WIDTH
         page.close()
     assert len(seen["light"]) > 100
     assert [pair for pair in zip(seen["light"], seen["dark"], strict=True) if pair[0] != pair[1]] == []
+
+
+def test_before_printing_all_is_opened_and_fetched_and_afterwards_folded_again(chromium, address):
+    page = chromium.new_page()
+    page.goto(f"{address}chapters/02_attention.html")
+    page.locator("article details").first.evaluate("box => { box.open = true }")
+    count = "[document.querySelectorAll('article details:not([open])').length, document.querySelectorAll('img[loading=lazy]').length]"
+    folded, late = page.evaluate(count)
+    assert folded > 30 and late > 3
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.evaluate(count) == [0, 0]
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert page.evaluate(count) == [folded, 0]
+    page.close()
