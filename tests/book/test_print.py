@@ -85,6 +85,7 @@ def test_a_text_may_go_on_over_several_pages_but_not_skip_one():
 
 
 def test_letters_are_compared_by_what_they_say():
+    assert check.plain("[P\u0303] t") == check.plain("[P\x00]\nt") == "[p]t"
     assert check.plain("The library’s\u00a0\u2061𝑄𝐾 \ufb01t") == check.plain("THE LIBRARYʼS QK fit")
 
 

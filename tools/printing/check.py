@@ -16,6 +16,8 @@ import pypdf
 
 BLOCKS = Path(__file__).with_name("blocks.js").read_text(encoding="utf-8")
 
+UNSEEN = ("Cc", "Cf", "Mn")
+
 
 class Report(NamedTuple):
     """What was found: sentences about what is wrong, and how much was checked."""
@@ -71,9 +73,12 @@ def running(reader, chapters, first):
 
 
 def plain(text):
-    """The text without spaces and what is not seen; ligatures, mathematical letters, apostrophes and tildes in one form."""
-    text = re.sub("[\u2019\u02bc]", "'", unicodedata.normalize("NFKC", text)).replace("\u0303", "~")
-    return "".join(each for each in text if not each.isspace() and unicodedata.category(each) != "Cf").casefold()
+    """The text without spaces and what is not seen; ligatures, mathematical letters and apostrophes in one form.
+
+    Accents that are characters of their own are left out: pypdf reads them as a control character.
+    """
+    text = re.sub("[\u2019\u02bc]", "'", unicodedata.normalize("NFKC", text))
+    return "".join(each for each in text if not each.isspace() and unicodedata.category(each) not in UNSEEN).casefold()
 
 
 def lost_text(blocks, pages):
