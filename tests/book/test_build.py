@@ -74,7 +74,7 @@ def test_without_an_address_no_page_has_a_button_that_needs_one(built):
     for name in files(built):
         if name.endswith(".html"):
             text = (built / name).read_text(encoding="utf-8")
-            for button in ("mybinder.org", "/edit/", "issues/new", "btn-source-", "btn-launch-", "executablebooks/jupyter-book"):
+            for button in ("mybinder.org", "/edit/", "issues/new", "btn-source-", "btn-launch-", "/releases/latest/", "executablebooks/jupyter-book"):
                 assert button not in text, f"{name}: {button}"
 
 
@@ -82,6 +82,8 @@ def test_one_setting_turns_all_buttons_on(with_address):
     text = (with_address / "chapters" / "01_softmax.html").read_text(encoding="utf-8")
     assert f"{ADDRESS}/edit/main/chapters/01_softmax.ipynb" in text
     assert f"{ADDRESS}/issues/new" in text
+    assert f'href="{ADDRESS}/releases/latest/download/attention-derived.pdf"' in text
+    assert f'href="{ADDRESS}/releases/latest/download/attention-derived.zip"' in text
     assert "https://mybinder.org/v2/gh/somebody/book/main?urlpath=lab/tree/chapters/01_softmax.ipynb" in text
 
 
