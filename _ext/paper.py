@@ -59,16 +59,18 @@ def version(text):
 
 
 def light_rules(style):
-    """The rules of the light scheme, for whatever scheme is chosen; also what is light only because nothing darkens it."""
+    """The rules of the light scheme, for whatever scheme is chosen; also what is light where nothing darkens it."""
     rules = tinycss2.parse_stylesheet(style, skip_comments=True, skip_whitespace=True)
-    rules = [(tinycss2.serialize(rule.prelude).strip(), tinycss2.serialize(rule.content)) for rule in rules if rule.type == "qualified-rule"]
+    rules = [rule for rule in rules if rule.type == "qualified-rule"]
+    rules = [(tinycss2.serialize(rule.prelude).strip(), tinycss2.serialize(rule.content)) for rule in rules]
     darkened = {name for selector, body in rules if DARK.search(selector) for name, _ in VARIABLE.findall(body)}
     text = ""
     for selector, body in rules:
         if LIGHT.search(selector):
             text += f"{LIGHT.sub('[data-theme]', selector)}{{{body}}}\n"
-        elif selector == ":root" and (kept := [f"{name}:{value}" for name, value in VARIABLE.findall(body) if name in darkened]):
-            text += f"html[data-theme]{{{';'.join(kept)}}}\n"
+        elif selector == ":root":
+            kept = [f"{name}:{value}" for name, value in VARIABLE.findall(body) if name in darkened]
+            text += f"html[data-theme]{{{';'.join(kept)}}}\n" if kept else ""
     if not text:
         raise ExtensionError("_static/style.css has no rules for the light scheme: paper would have no colours")
     return text

@@ -23,30 +23,33 @@ def pack(site, output):
     output.unlink(missing_ok=True)
     if not (site / "index.html").is_file():
         raise FileNotFoundError("there is no site; run: make book")
-    paths = sorted((path for path in site.rglob("*") if path.is_file()), key=lambda path: path.relative_to(site).as_posix())
+    names = sorted(path.relative_to(site).as_posix() for path in site.rglob("*") if path.is_file())
     output.parent.mkdir(parents=True, exist_ok=True)
     scratch = output.with_name(f".{output.name}.{os.getpid()}")
     try:
         with zipfile.ZipFile(scratch, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
-            for path in paths:
-                entry = zipfile.ZipInfo(f"{output.stem}/{path.relative_to(site).as_posix()}", FIRST_DAY)
-                entry.create_system, entry.external_attr, entry.compress_type = 3, PLAIN_FILE, zipfile.ZIP_DEFLATED
-                archive.writestr(entry, path.read_bytes())
+            for name in names:
+                entry = zipfile.ZipInfo(f"{output.stem}/{name}", FIRST_DAY)
+                entry.create_system, entry.external_attr = 3, PLAIN_FILE
+                entry.compress_type = zipfile.ZIP_DEFLATED
+                archive.writestr(entry, (site / name).read_bytes())
         os.replace(scratch, output)
     finally:
         scratch.unlink(missing_ok=True)
-    return len(paths)
+    return len(names)
 
 
 def main(arguments=None):
     parser = argparse.ArgumentParser(description="Pack the built site into one zip file.")
     parser.add_argument("--site", type=Path, default=ROOT / "_build" / "html", help="default: _build/html")
-    parser.add_argument("--output", type=Path, default=ROOT / "_build" / "attention-derived.zip", help="default: _build/attention-derived.zip")
+    output = ROOT / "_build" / "attention-derived.zip"
+    parser.add_argument("--output", type=Path, default=output, help="default: _build/attention-derived.zip")
     options = parser.parse_args(arguments)
     try:
         count = pack(options.site, options.output)
     except OSError as error:
-        print(f"pack: {f'cannot write {error.filename}: {error.strerror}' if error.filename else error}", file=sys.stderr)
+        reason = f"cannot write {error.filename}: {error.strerror}" if error.filename else error
+        print(f"pack: {reason}", file=sys.stderr)
         return 1
     print(f"pack: {count} files, {options.output.stat().st_size / 1e6:.1f} MB: {options.output}")
     return 0

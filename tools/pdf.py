@@ -37,7 +37,7 @@ def parts(root):
     def below(entries):
         return [page for entry in entries for page in [entry["file"], *below(entry.get("sections", []))]]
 
-    found = [{"caption": part.get("caption", ""), "pages": below(part["chapters"])} for part in contents.get("parts", [])]
+    found = [{"caption": part["caption"], "pages": below(part["chapters"])} for part in contents["parts"]]
     return [{"caption": "", "pages": [contents["root"]]}, *found]
 
 
@@ -64,7 +64,8 @@ def printed(chromium, site, parts, settings):
         page.add_style_tag(content=(HERE / "book.css").read_text(encoding="utf-8"))
         page.add_script_tag(content=(HERE / "book.js").read_text(encoding="utf-8") + "globalThis.book = book;")
         try:
-            outline = page.evaluate("settings => book.assemble(settings)", {"root": address, "parts": parts, **settings})
+            given = {"root": address, "parts": parts, **settings}
+            outline = page.evaluate("settings => book.assemble(settings)", given)
         except Error as error:
             raise PdfError(f"the pages cannot be put together: {error.message.splitlines()[0]}") from error
         browser.settle(page)
@@ -155,7 +156,8 @@ def checked(chromium, site, parts, settings):
 def main(arguments=None):
     parser = argparse.ArgumentParser(description="Print the built book into one PDF.")
     parser.add_argument("--site", type=Path, default=ROOT / "_build" / "html", help="default: _build/html")
-    parser.add_argument("--output", type=Path, default=ROOT / "_build" / "attention-derived.pdf", help="default: _build/attention-derived.pdf")
+    output = ROOT / "_build" / "attention-derived.pdf"
+    parser.add_argument("--output", type=Path, default=output, help="default: _build/attention-derived.pdf")
     options = parser.parse_args(arguments)
     start = time.perf_counter()
     try:

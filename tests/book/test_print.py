@@ -1,4 +1,4 @@
-"""The book in one PDF and the site in one zip file: what goes in, what is noticed when something is missing, who links to them."""
+"""The book in one PDF and the site in one zip file: what goes in, what is noticed if it is missing, who links there."""
 
 import sys
 import zipfile

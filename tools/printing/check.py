@@ -113,7 +113,8 @@ def beginning(run, page):
 
 def lost_characters(said, pages):
     """The characters that the pages have less often than the site."""
-    expected = Counter("".join(plain(run) for block in said["texts"] for run in block) + "".join(map(plain, said["formulas"])))
+    everything = [run for block in said["texts"] for run in block] + said["formulas"]
+    expected = Counter("".join(map(plain, everything)))
     found = Counter("".join(pages))
     return [f"{character!r} ({number} times)" for character, number in (expected - found).items()]
 
