@@ -11,6 +11,7 @@ Each display formula carries its width (`--width`, in em): the style sheet makes
 import html
 import importlib.util
 import re
+import shutil
 from functools import lru_cache
 from pathlib import Path
 
@@ -150,6 +151,9 @@ def write_fonts(folder, characters):
     for path in sorted((mathjax() / "output" / "chtml" / "fonts" / "woff-v2").glob("*.woff")):
         options = subset.Options(flavor="woff", drop_tables=["FFTM"])  # a note of the program that made them
         with subset.load_font(str(path), options) as font:
+            if not characters & set(font.getBestCmap()):  # a browser complains about a font without characters
+                shutil.copy(path, folder)
+                continue
             subsetter = subset.Subsetter(options)
             subsetter.populate(unicodes=characters)
             subsetter.subset(font)

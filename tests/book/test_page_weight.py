@@ -62,7 +62,7 @@ def test_a_picture_whose_size_cannot_be_read_stops_the_build(source, tmp_path):
 
 def test_no_page_loads_a_script_for_formulas_or_icons(pages):
     for path, text in pages.items():
-        scripts = re.findall(r"<script\b[^>]*>.*?</script>", text, re.S)
+        scripts = re.findall(r"<script\b[^>]*\bsrc=[^>]*>", text)
         assert scripts, path
         assert not [script for script in scripts if re.search("mathjax|katex|fontawesome", script, re.I)], path
 
