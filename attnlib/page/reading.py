@@ -50,9 +50,9 @@ def show_source(*functions, helpers=False):
 
     Examples
     --------
-    >>> from attnlib.softmax.shift import log_of_sum
-    >>> show_source(log_of_sum).data.splitlines()[:2]
-    ['```python', 'def log_of_sum(total):']
+    >>> from attnlib.softmax.shift import no_zero
+    >>> show_source(no_zero).data.splitlines()[:2]
+    ['```python', 'def no_zero(total):']
     """
     from IPython.display import Markdown
 
