@@ -2,10 +2,12 @@
 
 import numpy as np
 
+from attnlib.checks.arrays import quiet
 from attnlib.costs.counted_inputs import as_one_head
 from attnlib.costs.memory import slow_array, tiles
 
 
+@quiet
 def flash_attention_on(memory, query, key, value, *, block_q=None, block_k=None, causal=False):
     """Flash attention, queries in the outer loop.
 
@@ -62,6 +64,7 @@ def flash_attention_on(memory, query, key, value, *, block_q=None, block_k=None,
     return out, logsumexp
 
 
+@quiet
 def flash_attention_keys_outer_on(memory, query, key, value, *, block_q=None, block_k=None, causal=False):
     """Flash attention as first published, keys in the outer loop.
 

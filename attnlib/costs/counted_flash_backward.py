@@ -2,11 +2,13 @@
 
 import numpy as np
 
+from attnlib.checks.arrays import quiet
 from attnlib.costs.counted_flash import tile_scores
 from attnlib.costs.counted_inputs import as_one_head
 from attnlib.costs.memory import tiles
 
 
+@quiet
 def flash_attention_backward_on(
     memory, d_out, query, key, value, out, logsumexp, *, block_q=None, block_k=None, causal=False
 ):

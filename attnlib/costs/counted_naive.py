@@ -2,10 +2,12 @@
 
 import numpy as np
 
+from attnlib.checks.arrays import quiet
 from attnlib.costs.counted_inputs import as_one_head
 from attnlib.costs.memory import slow_array, tiles
 
 
+@quiet
 def naive_attention_on(memory, query, key, value, *, block_q=None, block_k=None):
     """Attention that writes all scores and all weights to slow memory.
 
@@ -62,6 +64,7 @@ def naive_attention_on(memory, query, key, value, *, block_q=None, block_k=None)
     return out, weights
 
 
+@quiet
 def naive_attention_backward_on(memory, d_out, query, key, value, weights, *, block_q=None, block_k=None):
     """Gradients of `naive_attention_on`: the weights come back from slow memory, d_scores goes through it.
 
