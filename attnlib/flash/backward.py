@@ -163,14 +163,14 @@ class _Part(NamedTuple):
 def _recompute(tiles, inputs):
     """Yield a `_Part` for every tile of every head. The next tile overwrites its arrays."""
     query, key, value, _, scale, _, (d_out, out, logsumexp) = inputs
+    denominators, factors = _split(logsumexp, query.dtype)  # [L]
     weights_space, d_scores_space = tiles.workspace(query.dtype), tiles.workspace(query.dtype)
     for key_head, query_heads in shared_heads(query, key):
         keys, values = np.ascontiguousarray(key[key_head]), np.ascontiguousarray(value[key_head])
         for head in query_heads:
-            denominator, factor = _split(logsumexp[head], query.dtype)  # [L]
             scaled_query, longest_value = scale * query[head], longest(values)
             for rows in tiles.query_blocks():
-                d_outs = factor[rows] * d_out[head][rows]
+                d_outs = factors[head][rows] * d_out[head][rows]
                 row_mean = np.vecdot(d_outs, out[head][rows])[:, np.newaxis]  # [D]
                 product_may_overflow = not np.isfinite(longest(d_outs) * longest_value)
                 for tile in tiles.along(rows):
@@ -178,7 +178,7 @@ def _recompute(tiles, inputs):
                     # forward: weights = softmax(scores) = exp(scores - logsumexp)
                     weights = np.matmul(scaled_query[rows], keys[columns].T, out=tile.view(weights_space))  # [S]
                     tiles.hide(weights, head, tile)
-                    weights -= denominator[rows]
+                    weights -= denominators[head][rows]
                     np.exp(weights, out=weights)  # [P]
                     # forward: out = weights @ value
                     d_scores = np.matmul(d_outs, values[columns].T, out=tile.view(d_scores_space))  # [dP]
@@ -198,7 +198,7 @@ def _split(logsumexp, dtype):
     lost, up to 32 beside a score of 1e9, is one factor for the whole row.
     """
     # A query that saw nothing: exp(score - inf) is 0, whatever its scores.
-    logsumexp = np.where(np.isneginf(logsumexp), np.inf, logsumexp)[:, np.newaxis]
+    logsumexp = np.where(np.isneginf(logsumexp), np.inf, logsumexp)[..., np.newaxis]
     rounded = logsumexp.astype(dtype)
     lost = np.where(np.isfinite(logsumexp), rounded - logsumexp, 0)
     return rounded, np.exp(lost).astype(dtype)

@@ -147,6 +147,10 @@ def _all_is_small(scale, queries, keys, values):
     # Asked only where nothing is hidden, so that a hidden key never decides how the visible ones are rounded.
     if not abs(scale) * longest(queries) * longest(keys) <= 20:
         return False
+    return all(_are_moderate(values[start : start + BLOCK_Q]) for start in range(0, len(values), BLOCK_Q))
+
+
+def _are_moderate(values):
     sizes = np.abs(values)
     sizes[sizes == 0] = 1  # a product with 0 is 0
     return sizes.max(initial=1) <= 1e20 and sizes.min(initial=1) >= 1e-20

@@ -156,11 +156,11 @@ def check_gradient(f, x, gradient, *, tolerance=None, eps=None, order=4):
                 noise + scale * np.spacing(abs(x[index])), tolerance * scale / 4, 64 * np.spacing(abs(x[index])),
                 2 * float(np.finfo(x.dtype).eps),
             )  # fmt: skip
-            if eps is None:
-                if abs(measured[index] - slope) > uncertain[index]:
-                    measured[index] = slope
-            else:  # what the step that was asked for measures is off by as much as it differs from the best
-                uncertain[index] += abs(measured[index] - slope)
+            moved = abs(measured[index] - slope)
+            if eps is None and moved > uncertain[index]:
+                measured[index] = slope
+            else:  # the first measurement stands, and may be off by as much as it differs from the best
+                uncertain[index] += moved
             if abs(gradient[index] - measured[index]) > tolerance * scale + uncertain[index]:
                 break  # certainly wrong
     scale = max(_largest(gradient), _largest(measured))
@@ -268,10 +268,11 @@ def check_direction(f, x, gradient, rng, *, tolerance=None, eps=None):
             lambda t: value_or_nan(function, f, x + t * direction), float(step), noise, tolerance * scale / 4,
             64 * float(np.spacing(abs(x)).max()), 2 * float(np.finfo(x.dtype).eps),
         )  # fmt: skip
-        if eps is not None:
-            uncertain += abs(measured - slope)
-        elif abs(measured - slope) > uncertain:
+        moved = abs(measured - slope)
+        if eps is None and moved > uncertain:
             measured = float(slope)
+        else:
+            uncertain += moved
         if max(abs(yours), abs(measured)) <= hidden:
             uncertain = hidden
         scale = max(abs(yours), abs(measured)) or 1.0

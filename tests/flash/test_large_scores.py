@@ -119,10 +119,15 @@ def test_the_path_for_small_scores_is_taken_and_only_where_it_may_be(rng, monkey
     flash_attention(query, key, value)
     flash_attention(query, key, np.zeros_like(value))
     assert taken == [True, True]
+    flash_attention(query, np.tile(key, (99, 1)), np.tile(value, (99, 1)))
+    assert taken == [True] * 3
     taken.clear()
     for bad in (1e21, 1e-21, np.inf, np.nan):
         flash_attention(query, key, np.where(np.arange(6)[:, np.newaxis] == 3, np.float32(bad), value))
+    late = np.tile(value, (99, 1))
+    late[-1, -1] = 1e21
+    flash_attention(query, np.tile(key, (99, 1)), late)
     flash_attention(query, key, value, scale=1e3)
     flash_attention(query, key, value, mask=allowed(4, 6))
     flash_attention(query, key, value, causal=True)
-    assert taken == [False] * 7
+    assert taken == [False] * 8
