@@ -13,8 +13,9 @@ _POINTS = 17
 def noise_of(function, f, x, step):
     """The largest error that rounding leaves in a value of `f` near `x`, with a wide margin.
 
-    f is evaluated at 17 points in a row, about a sixteenth of `step` apart. A smooth function is a polynomial there, and the
-    eighth differences of its values are nothing but noise [1]_. Thirty times their size bounds the error of a value.
+    f is evaluated at 17 points in a row, about a sixteenth of `step` apart. A smooth function is a polynomial there,
+    and the eighth differences of its values are nothing but noise [1]_. Thirty times their size bounds the error of a
+    value. Noise that shows only over longer distances is not seen: float32 ``(x + 1e8) - 1e8`` looks like a constant.
     The least that it can be are two units in the last place, of the largest value there, at some points further off
     or around zero: terms that cancel at x are as coarse as they are large.
 

@@ -77,7 +77,8 @@ def from_torch(state_dict, heads):
     try:
         return MultiHeadParams(heads=heads, **fields)
     except ValueError as error:
-        raise ValueError(str(error).replace("MultiHeadParams:", f"{name}: transposed, the arrays do not fit:")) from error
+        reason = str(error).replace("MultiHeadParams:", f"{name}: transposed, the arrays do not fit:")
+        raise ValueError(reason) from error
 
 
 def to_torch(params):

@@ -1,4 +1,4 @@
-"""attnlib.flash: do the statistics that are saved for the backward and the merge keep their digits beside huge scores?"""
+"""attnlib.flash: do the saved statistics keep their digits beside huge scores, and do sums at the ends of the range?"""
 
 import numpy as np
 import pytest

@@ -90,12 +90,12 @@ def test_float64_agrees_with_pytorch(implementation, case):
 
 
 def float32_tolerance(case, results):
-    """Four times the other library's own error; for Flash also what the mean of a row costs that it takes from `out`."""
+    """Four times the other library's own error; for Flash also what the mean of a row from `out` costs."""
 
     def tolerance(name):
         tolerance = max(4 * case["float32_error"][name], 2e-6 * largest(case[name]))
         if name in ("d_query", "d_key") and "logsumexp" in results:
-            # Where one weight is 1, plain attention subtracts a number from itself. Flash subtracts d_out · out, rounded.
+            # Where a weight is 1, plain attention subtracts a number from itself, Flash d_out · out, rounded.
             factor = float(largest(case["key" if name == "d_query" else "query"])) * abs(case["scale"] or 1)
             tolerance = max(tolerance, F32.eps * largest(case["d_out"]) * largest(case["value"]) * factor)
         return tolerance
