@@ -33,12 +33,12 @@ def noise_of(function, f, x, step):
     apart = np.maximum(2.0 ** np.floor(np.log2(step / 16)), 64 * grid) * 11 / 13
     rng = np.random.default_rng(0)
     apart = np.round(apart / grid) * grid * rng.choice([-1.0, 1.0], x.shape)
-    points = [(x + (place - _POINTS // 2) * apart).astype(x.dtype) for place in range(_POINTS)]
+    points = [np.asarray(x + (place - _POINTS // 2) * apart, x.dtype) for place in range(_POINTS)]
     values = [float(as_number(function, f(point))) for point in points]
     size = max(map(abs, values))
     bends = np.convolve(np.divide(values, size or 1.0), _EIGHTH, mode="valid")
     for centre in (x, x, x, 0 * x, 0 * x, 0 * x):
-        away = (centre + np.maximum(1, abs(centre)) * rng.normal(scale=0.5, size=x.shape)).astype(x.dtype)
+        away = np.asarray(centre + np.maximum(1, abs(centre)) * rng.normal(scale=0.5, size=x.shape), x.dtype)
         size = np.fmax(size, abs(value_or_nan(function, f, away)))
     return float(max(30 * max(map(abs, values)) * abs(bends).mean() / _SPREAD, 2 * np.finfo(x.dtype).eps * size))
 

@@ -6,7 +6,7 @@ import random_gradients
 from random_gradients import KINDS, of_softmax, random_case
 
 from attnlib.attention import attention, attention_backward
-from attnlib.gradients import GradientReport, check_direction, check_gradient
+from attnlib.gradients import GradientReport, check_direction, check_gradient, numerical_gradient
 from attnlib.gradients.noise import best_slope, noise_of
 
 SEEDS = range(600)
@@ -154,3 +154,25 @@ def test_a_long_step_that_does_not_see_what_lies_between_is_not_trusted():
 def test_a_function_without_values_far_away_is_measured_close_by():
     slope, uncertainty, _ = best_slope(lambda t: np.log(0.01 + t) if t > -0.01 else np.nan, 0.01, 1e-15, 1e-6, 1e-9)
     assert abs(slope - 100) < uncertainty < 1e-4
+
+
+def test_a_loss_of_one_number_gets_an_array_at_every_call():
+    seen = []
+    check_gradient(lambda x: seen.append(x) or 1e8 + x**2, 3.0, 6.5)
+    assert len(seen) > 20 and {type(x) for x in seen} == {np.ndarray}
+
+
+def test_a_chance_hit_is_not_right():
+    def f(x):
+        return 1e12 + x[0]
+
+    blurred = numerical_gradient(f, [1.0], order=4)
+    assert abs(blurred[0] - 1) > 1e-3  # what rounding made of the slope 1
+    assert check_gradient(f, [1.0], blurred).verdict != "right"
+
+
+@pytest.mark.parametrize("seed", [1361, 3516, 3663, 6654, 6720, 7028, 7076, 8755])
+def test_slopes_far_below_the_rounding_of_the_terms_are_not_called_wrong(seed):
+    case = random_case(np.random.default_rng(seed))
+    assert check_gradient(*case).verdict != "wrong"
+    assert check_direction(*case, np.random.default_rng(seed)).verdict != "wrong"
