@@ -2,7 +2,7 @@
 
 That float32 goes in and comes out does not show that nothing in between was float64,
 at twice the memory. `spied(function, *arrays)` calls `function` and returns the set
-of floating dtypes that any step of it read or produced.
+of floating dtypes that any step of it read or produced, in arrays of more numbers than `beyond`.
 """
 
 import contextlib
@@ -38,7 +38,7 @@ def _plain(value):
 def _record(result, inputs):
     for value in (result, *inputs):
         if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind == "f":
-            SpyArray.seen.add(value.dtype)
+            SpyArray.seen.add((value.dtype, value.size))
     # Scalars are wrapped as well, or a whole-array sum would leave the spy's sight.
     return np.asarray(result).view(SpyArray) if isinstance(result, (np.ndarray, np.generic)) else result
 
@@ -63,8 +63,8 @@ def _spying():
         attnlib.checks.arrays.np = np
 
 
-def spied(function, *args, **kwargs):
+def spied(function, *args, beyond=0, **kwargs):
     """Call `function` and return the floating dtypes that its steps read or produced."""
     with _spying():
         function(*args, **kwargs)
-    return SpyArray.seen
+    return {dtype for dtype, size in SpyArray.seen if size > beyond}

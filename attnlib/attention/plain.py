@@ -3,11 +3,12 @@
 import numpy as np
 
 from attnlib.attention.grouped import fold_heads
-from attnlib.checks.arrays import as_float
+from attnlib.checks.arrays import as_float, quiet
 from attnlib.checks.inputs import as_mask, attention_inputs, heads_fit
 from attnlib.masks import causal_mask
 
 
+@quiet
 def attention(query, key, value, *, mask=None, causal=False, scale=None):
     r"""Average the values, weighted by how well each key matches the query.
 
@@ -62,17 +63,22 @@ def attention(query, key, value, *, mask=None, causal=False, scale=None):
     array([[2.]])
     """
     inputs = attention_inputs("attention", query, key, value, mask=mask, causal=causal, scale=scale)
+    return attend(inputs, causal)
+
+
+def attend(inputs, causal=False):
+    """What `attention` computes, from checked arguments: `multihead_attention` comes here with its own."""
     query, key, value, mask, scale, dtype, _ = inputs
-    with np.errstate(over="ignore", invalid="ignore"):  # an overflow shows as inf or NaN, without a warning
-        scores = fold_heads(scale * query, like=key) @ key.mT
-        scores = scores.reshape(inputs.scores_shape)
-        _hide(scores, mask, causal)
-        weights = _softmax_in_place(scores)
-        out = fold_heads(weights, like=value) @ value
+    scores = fold_heads(scale * query, like=key) @ key.mT
+    scores = scores.reshape(inputs.scores_shape)
+    _hide(scores, mask, causal)
+    weights = _softmax_in_place(scores)
+    out = fold_heads(weights, like=value) @ value
     out = out.reshape(*query.shape[:-1], value.shape[-1])
     return out.astype(dtype, copy=False), weights.astype(dtype, copy=False)
 
 
+@quiet
 def attention_backward(d_out, query, key, value, weights, *, scale=None):
     r"""Gradient of `attention` with respect to query, key and value.
 
@@ -121,17 +127,17 @@ def attention_backward(d_out, query, key, value, weights, *, scale=None):
     inputs = attention_inputs("attention_backward", query, key, value, scale=scale, d_out=d_out, weights=weights)
     query, key, value, _, scale, dtype, (d_out, weights) = inputs
     rows, d_out, weights = (fold_heads(array, like=key) for array in (query, d_out, weights))
-    with np.errstate(over="ignore", invalid="ignore"):
-        # forward: out = weights @ value
-        d_value = weights.mT @ d_out
-        # forward: weights = softmax(scores)
-        d_scores = _d_scores(d_out, value, weights)
-        # forward: scores = scale * query @ key.mT
-        d_query = (scale * (d_scores @ key)).reshape(query.shape)
-        d_key = scale * (d_scores.mT @ rows)
+    # forward: out = weights @ value
+    d_value = weights.mT @ d_out
+    # forward: weights = softmax(scores)
+    d_scores = _d_scores(d_out, value, weights)
+    # forward: scores = scale * query @ key.mT
+    d_query = (scale * (d_scores @ key)).reshape(query.shape)
+    d_key = scale * (d_scores.mT @ rows)
     return tuple(gradient.astype(dtype, copy=False) for gradient in (d_query, d_key, d_value))
 
 
+@quiet
 def attention_mask_backward(d_out, value, weights, mask):
     r"""Gradient of `attention` with respect to an additive mask (a learned bias, for example).
 
@@ -167,7 +173,11 @@ def attention_mask_backward(d_out, value, weights, mask):
     >>> attention_mask_backward([[1.0]], [[0.0], [4.0]], weights, mask)
     array([-1.,  1.])
     """
-    function = "attention_mask_backward"
+    return mask_backward("attention_mask_backward", d_out, value, weights, mask)
+
+
+def mask_backward(function, d_out, value, weights, mask, axes="(..., q, k)"):
+    """What `attention_mask_backward` does, with errors in the name of the function that was called."""
     (d_out, value, weights), dtype = as_float(function, d_out=d_out, value=value, weights=weights)
     if (
         weights.ndim < 2
@@ -181,12 +191,11 @@ def attention_mask_backward(d_out, value, weights, mask):
             f"  value   (..., k, v): {value.shape}\n"
             f"  weights (..., q, k): {weights.shape}"
         )
-    mask = as_mask(function, mask, weights.shape, weights.dtype)
+    mask = as_mask(function, mask, weights.shape, weights.dtype, axes)
     if mask.dtype.kind == "b":
         raise TypeError(f"{function}: mask must be additive (float); a boolean mask has no gradient.")
-    with np.errstate(over="ignore", invalid="ignore"):
-        # forward: weights = softmax(scores + mask)
-        d_scores = _d_scores(fold_heads(d_out, like=value), value, fold_heads(weights, like=value))
+    # forward: weights = softmax(scores + mask)
+    d_scores = _d_scores(fold_heads(d_out, like=value), value, fold_heads(weights, like=value))
     # forward: mask is broadcast to the shape of the scores
     d_mask = _sum_to_shape(d_scores.reshape(weights.shape), mask.shape)
     return d_mask.astype(dtype, copy=False)

@@ -6,12 +6,26 @@ Read in this order:
 2. `inputs`: query, key, value, mask and scale, checked together.
 """
 
-from attnlib.checks.arrays import as_axis, as_float, as_float_dtype, as_integer, same_shape
+from attnlib.checks.arrays import (
+    as_axis,
+    as_dtype,
+    as_float,
+    as_float_dtype,
+    as_integer,
+    as_truth,
+    broadcasts_to,
+    quiet,
+    same_shape,
+)
 from attnlib.checks.inputs import AttentionInputs, as_mask, as_mask_array, attention_inputs, heads_fit
 
 __all__ = [
     "as_float",
     "as_float_dtype",
+    "as_dtype",
+    "as_truth",
+    "broadcasts_to",
+    "quiet",
     "as_axis",
     "as_integer",
     "same_shape",

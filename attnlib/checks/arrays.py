@@ -9,6 +9,20 @@ are refused, because a silent conversion would lose something.
 import numpy as np
 
 
+def quiet(function):
+    """Let an overflow show as inf or NaN and an underflow as 0, without a warning or an error on top.
+
+    Every function that computes is decorated with this: it does the same whatever `numpy.seterr` says.
+
+    Examples
+    --------
+    >>> with np.errstate(all="raise"):
+    ...     float(quiet(np.exp)(-1000.0))
+    0.0
+    """
+    return np.errstate(all="ignore")(function)
+
+
 def as_float(function, **arrays):
     """Return the named arguments as float arrays of one dtype, and the dtype to return.
 
@@ -54,8 +68,16 @@ def _real(function, name, array):
     if array.dtype.kind in "iu" or array.size == 0 and array.dtype == object:
         return array.astype(np.float64)
     if array.dtype.kind != "f":
-        raise TypeError(f"{expected}; got {array.dtype}.")
+        raise TypeError(f"{expected}; got {_what_came(array)}.")
     return array
+
+
+def _what_came(array):
+    if array.dtype != object:
+        return str(array.dtype)
+    first = array.flat[0]
+    shown = "None" if first is None else type(first).__name__
+    return f"objects, the first of them {shown}" if array.ndim else shown
 
 
 def as_axis(function, x, axis, name="x"):
@@ -106,7 +128,55 @@ def same_shape(function, **arrays):
         raise ValueError(f"{function}: {' and '.join(arrays)} must have the same shape.\n{shapes}")
 
 
+def broadcasts_to(shape, target):
+    """Whether an array of `shape` broadcasts to `target` by NumPy's rules, without enlarging it.
+
+    Examples
+    --------
+    >>> broadcasts_to((1, 5), (2, 3, 5)), broadcasts_to((2, 5), (1, 5))
+    (True, False)
+    """
+    return len(shape) <= len(target) and all(
+        size in (1, wanted) for size, wanted in zip(reversed(shape), reversed(target), strict=False)
+    )
+
+
+def as_truth(function, name, value):
+    """Return `value` as a bool; raise if it is neither True nor False.
+
+    Examples
+    --------
+    >>> as_truth("attention", "causal", np.True_)
+    True
+    """
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{function}: {name} must be True or False; got {value!r}.")
+    return bool(value)
+
+
+def as_dtype(function, dtype):
+    """Return `dtype` as NumPy's own; raise if it is none.
+
+    Examples
+    --------
+    >>> as_dtype("count_bytes", "int8")
+    dtype('int8')
+    """
+    try:
+        return np.dtype(dtype)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"{function}: dtype must be a dtype, such as 'float32'; got {dtype!r}.") from error
+
+
 def as_float_dtype(function, dtype):
-    if np.dtype(dtype).kind != "f":
-        raise TypeError(f"{function}: dtype must be a float dtype; got {np.dtype(dtype)}.")
-    return np.dtype(dtype)
+    """Return `dtype` as NumPy's own; raise if it is not one of floats.
+
+    Examples
+    --------
+    >>> as_float_dtype("sinusoidal", "float32")
+    dtype('float32')
+    """
+    dtype = as_dtype(function, dtype)
+    if dtype.kind != "f":
+        raise TypeError(f"{function}: dtype must be a float dtype; got {dtype}.")
+    return dtype

@@ -11,7 +11,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from attnlib.checks.arrays import as_float
+from attnlib.checks.arrays import as_float, as_truth, broadcasts_to, quiet
+
+# The axes of the scores, and what is most often forgotten about a mask for them.
+_HINTS = {
+    "(..., q, k)": "A mask over the keys of each batch element needs a query axis: mask[:, np.newaxis, :].",
+    "(..., heads, q, k)": "A mask for each batch element, (b, q, k), needs a head axis: mask[:, np.newaxis].",
+}
 
 # The axes of each array beyond query, key and value that a backward takes, after the leading ones.
 _AXES = {"out": "qv", "d_out": "qv", "weights": "qk", "logsumexp": "q"}
@@ -35,7 +41,7 @@ class AttentionInputs(NamedTuple):
     dtype : dtype
         The dtype that the results should have.
     saved : tuple of ndarray
-        The further arrays (d_out, weights, …), in the order they were given.
+        The further arrays (d_out, weights, …), in the order they were given; `logsumexp` last.
     """
 
     query: np.ndarray
@@ -52,7 +58,9 @@ class AttentionInputs(NamedTuple):
         return (*self.query.shape[:-1], self.key.shape[-2])
 
 
-def attention_inputs(function, query, key, value, *, mask=None, causal=False, scale=None, **saved):
+def attention_inputs(
+    function, query, key, value, *, mask=None, causal=False, scale=None, axes="(..., q, k)", **saved
+):  # fmt: skip
     """Check the arguments of an attention function and return them as `AttentionInputs`.
 
     Parameters
@@ -70,9 +78,11 @@ def attention_inputs(function, query, key, value, *, mask=None, causal=False, sc
         Only its type is checked.
     scale : float, optional
         By default ``1 / sqrt(d)``. Zero and negative numbers are values like any other.
+    axes : {"(..., q, k)", "(..., heads, q, k)"}
+        How an error calls the axes of the scores.
     **saved : array_like
         `d_out` and `out` of shape (..., q, v), `weights` of shape (..., q, k) and
-        `logsumexp` of shape (..., q), for a backward.
+        `logsumexp` of shape (..., q), for a backward. `logsumexp` comes last, in its own dtype.
 
     Raises
     ------
@@ -82,11 +92,15 @@ def attention_inputs(function, query, key, value, *, mask=None, causal=False, sc
         If the shapes do not fit, there is no feature d, `scale` is not finite, or an
         additive mask holds ``+inf``.
     """
+    row_statistics = {name: saved.pop(name) for name in ("logsumexp",) if name in saved}
     arrays, dtype = as_float(function, query=query, key=key, value=value, **saved)
     query, key, value, *saved_arrays = arrays
+    for name, array in row_statistics.items():  # one number a row, which keeps its digits and widens nothing else
+        (array,), _ = as_float(function, **{name: array})
+        saved[name] = array
+        saved_arrays.append(array)
     _check_shapes(function, query, key, value)
-    if not isinstance(causal, (bool, np.bool_)):
-        raise TypeError(f"{function}: causal must be True or False; got {causal!r}.")
+    as_truth(function, "causal", causal)
     scale = _as_scale(function, scale, query)
     inputs = AttentionInputs(query, key, value, None, scale, dtype, tuple(saved_arrays))
     sizes = {"q": query.shape[-2], "k": key.shape[-2], "v": value.shape[-1]}
@@ -99,10 +113,10 @@ def attention_inputs(function, query, key, value, *, mask=None, causal=False, sc
             )
     if mask is None:
         return inputs
-    return inputs._replace(mask=as_mask(function, mask, inputs.scores_shape, query.dtype))
+    return inputs._replace(mask=as_mask(function, mask, inputs.scores_shape, query.dtype, axes))
 
 
-def as_mask(function, mask, scores_shape, dtype):
+def as_mask(function, mask, scores_shape, dtype, axes="(..., q, k)"):
     """Return `mask` as a boolean array, or as an additive one in `dtype`, that fits the scores.
 
     An additive mask may hold ``-inf`` (the query may not look) and NaN, which stays
@@ -121,12 +135,12 @@ def as_mask(function, mask, scores_shape, dtype):
     array([ True, False])
     """
     mask = as_mask_array(function, mask, dtype)
-    if not _broadcasts_to(mask.shape, scores_shape):
+    if not broadcasts_to(mask.shape, scores_shape):
         raise ValueError(
-            f"{function}: mask must broadcast to the shape (..., q, k) of the scores, by NumPy's rules and without "
-            "enlarging it. A mask over the keys of each batch element needs a query axis: mask[:, np.newaxis, :].\n"
-            f"  mask:               {mask.shape}\n"
-            f"  scores (..., q, k): {scores_shape}"
+            f"{function}: mask must broadcast to the shape {axes} of the scores, by NumPy's rules and without "
+            f"enlarging it. {_HINTS[axes]}\n"
+            f"  {'mask:':<{len(axes) + 8}} {mask.shape}\n"
+            f"  scores {axes}: {scores_shape}"
         )
     return mask
 
@@ -155,14 +169,19 @@ def as_mask_array(function, mask, dtype=None):
         return mask
     if mask.dtype.kind != "f":
         raise TypeError(f"{function}: mask must be boolean or float ({meaning}); got {mask.dtype}.")
-    with np.errstate(over="ignore"):  # the lowest float64 is -inf in float32
-        mask = mask.astype(dtype or mask.dtype, copy=False)
-    if np.fmax.reduce(mask, axis=None, initial=-np.inf) == np.inf:
+    stored = _without_repeats(mask)  # converting what is repeated would expand it
+    stored = quiet(stored.astype)(dtype or mask.dtype, copy=False)  # the lowest float64 is -inf in float32
+    if np.fmax.reduce(stored, axis=None, initial=-np.inf) == np.inf:
         raise ValueError(
-            f"{function}: an additive mask must not hold +inf (in {mask.dtype}), which would make the weights NaN. "
+            f"{function}: an additive mask must not hold +inf (in {stored.dtype}), which would make the weights NaN. "
             "To leave a query only one key, hide the others with -inf."
         )
-    return mask
+    return mask if stored.dtype == mask.dtype else np.broadcast_to(stored, mask.shape)
+
+
+def _without_repeats(array):
+    """One entry of every axis along which the array repeats the same memory, as `numpy.broadcast_to` makes it."""
+    return array[tuple(slice(1) if stride == 0 else slice(None) for stride in array.strides)]
 
 
 def _check_shapes(function, query, key, value):
@@ -220,9 +239,3 @@ def _as_scale(function, scale, query):
     if not abs(number) <= float(np.finfo(query.dtype).max):  # NaN fails this too
         raise ValueError(f"{function}: scale must be a finite number in {query.dtype}; got {number}.")
     return number
-
-
-def _broadcasts_to(shape, target):
-    return len(shape) <= len(target) and all(
-        size in (1, wanted) for size, wanted in zip(reversed(shape), reversed(target), strict=False)
-    )

@@ -1,7 +1,7 @@
 """What attention costs: operations counted, numbers moved, and which of the two a machine waits for.
 
-Every count is exact for the loops in this library. `count_traffic` is what a `Memory` counts when the loops run
-on it.
+Counts are exact for the loops of this room: `count_traffic` is what a `Memory` counts when they run on it,
+`count_flops` what they compute.
 
 Read in this order:
 

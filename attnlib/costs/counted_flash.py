@@ -2,10 +2,12 @@
 
 import numpy as np
 
+from attnlib.checks.arrays import quiet
 from attnlib.costs.counted_inputs import as_one_head
 from attnlib.costs.memory import slow_array, tiles
 
 
+@quiet
 def flash_attention_on(memory, query, key, value, *, block_q=None, block_k=None, causal=False):
     """Flash attention, queries in the outer loop.
 
@@ -22,6 +24,7 @@ def flash_attention_on(memory, query, key, value, *, block_q=None, block_k=None,
     -------
     out : ndarray of shape (q, v)
     logsumexp : ndarray of shape (q,)
+        float64, as from `attnlib.flash.flash_attention`.
 
     Raises
     ------
@@ -40,8 +43,8 @@ def flash_attention_on(memory, query, key, value, *, block_q=None, block_k=None,
     >>> memory.loads, memory.stores
     (40, 12)
     """
-    scale, query, key, value = as_one_head("flash_attention_on", query, key, value, block_q, block_k, causal)
-    out, logsumexp = slow_array(query, value.T), np.empty(len(query), query.dtype)
+    scale, query, key, value = as_one_head("flash_attention_on", memory, query, key, value, block_q, block_k, causal)
+    out, logsumexp = slow_array(query, value.T), np.empty(len(query))
     for rows in tiles(len(query), block_q):
         query_tile = memory.load(query[rows])
         state = [memory.keep(array) for array in _start(query_tile, value)]
@@ -61,6 +64,7 @@ def flash_attention_on(memory, query, key, value, *, block_q=None, block_k=None,
     return out, logsumexp
 
 
+@quiet
 def flash_attention_keys_outer_on(memory, query, key, value, *, block_q=None, block_k=None, causal=False):
     """Flash attention as first published, keys in the outer loop.
 
@@ -76,6 +80,7 @@ def flash_attention_keys_outer_on(memory, query, key, value, *, block_q=None, bl
     -------
     out : ndarray of shape (q, v)
     logsumexp : ndarray of shape (q,)
+        float64, as from `attnlib.flash.flash_attention`.
 
     Raises
     ------
@@ -94,7 +99,9 @@ def flash_attention_keys_outer_on(memory, query, key, value, *, block_q=None, bl
     >>> memory.loads, memory.stores
     (64, 32)
     """
-    scale, query, key, value = as_one_head("flash_attention_keys_outer_on", query, key, value, block_q, block_k, causal)
+    scale, query, key, value = as_one_head(
+        "flash_attention_keys_outer_on", memory, query, key, value, block_q, block_k, causal
+    )
     out, maximum, total = slow = _start(query, value)
     for columns in tiles(len(key), block_k):
         if causal and columns.start >= len(query):
@@ -126,9 +133,12 @@ def tile_scores(query, key, scale, rows, columns, causal):
 
 
 def _start(query, value):
-    """Output, running maximum and running sum of queries that have seen no key yet."""
-    shape, dtype = (len(query), value.shape[1]), query.dtype
-    return np.zeros(shape, dtype), np.full(shape[0], -np.inf, dtype), np.zeros(shape[0], dtype)
+    """Output, running maximum and running sum of queries that have seen no key yet.
+
+    The two numbers of a row are float64, as in `attnlib.flash`: float32 would lose the sum beside a large maximum.
+    """
+    rows = len(query)
+    return np.zeros((rows, value.shape[1]), query.dtype), np.full(rows, -np.inf), np.zeros(rows)
 
 
 def _absorb(accumulated, maximum, total, scores, value):

@@ -2,11 +2,13 @@
 
 import numpy as np
 
+from attnlib.checks.arrays import quiet
 from attnlib.costs.counted_flash import tile_scores
 from attnlib.costs.counted_inputs import as_one_head
 from attnlib.costs.memory import tiles
 
 
+@quiet
 def flash_attention_backward_on(
     memory, d_out, query, key, value, out, logsumexp, *, block_q=None, block_k=None, causal=False
 ):
@@ -48,7 +50,7 @@ def flash_attention_backward_on(
     (96, 36)
     """
     scale, query, key, value, d_out, out, logsumexp = as_one_head(
-        "flash_attention_backward_on", query, key, value, block_q, block_k, causal,
+        "flash_attention_backward_on", memory, query, key, value, block_q, block_k, causal,
         d_out=d_out, out=out, logsumexp=logsumexp,
     )  # fmt: skip
     d_query, d_key, d_value = np.zeros_like(query), np.zeros_like(key), np.zeros_like(value)
@@ -80,8 +82,9 @@ def flash_attention_backward_on(
             d_scores -= mean_tile[:, np.newaxis]
             d_scores *= weights
             # forward: scores = scale * query @ key.mT
-            d_query_tile += scale * (d_scores @ key_tile)
-            d_key_tile += scale * (d_scores.T @ query_tile)
+            d_scores *= scale
+            d_query_tile += d_scores @ key_tile
+            d_key_tile += d_scores.T @ query_tile
             memory.store(d_query_tile, d_query[rows])
             memory.free(weights, d_scores, *loaded)
         memory.store(d_key_tile, d_key[columns])

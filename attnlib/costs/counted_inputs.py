@@ -2,13 +2,16 @@
 
 from attnlib.checks.arrays import as_float, as_integer
 from attnlib.checks.inputs import attention_inputs
+from attnlib.costs.memory import Memory
 
 
-def as_one_head(function, query, key, value, block_q, block_k, causal=False, **saved):
-    """Insist on arrays of one head that fit together.
+def as_one_head(function, memory, query, key, value, block_q, block_k, causal=False, **saved):
+    """Insist on a `Memory` and on arrays of one head that fit together.
 
     Returns the scale 1 / sqrt(d), then query, key, value and what a backward takes besides, as float arrays.
     """
+    if not isinstance(memory, Memory):
+        raise TypeError(f"{function}: memory must be a Memory; got {type(memory).__name__}.")
     (query, key, value), _ = as_float(function, query=query, key=key, value=value)
     shapes = [array.shape for array in (query, key, value)]
     fits = [len(shape) for shape in shapes] == [2, 2, 2] and shapes[0][1] == shapes[1][1] > 0

@@ -2,10 +2,12 @@
 
 import numpy as np
 
+from attnlib.checks.arrays import quiet
 from attnlib.costs.counted_inputs import as_one_head
 from attnlib.costs.memory import slow_array, tiles
 
 
+@quiet
 def naive_attention_on(memory, query, key, value, *, block_q=None, block_k=None):
     """Attention that writes all scores and all weights to slow memory.
 
@@ -48,9 +50,9 @@ def naive_attention_on(memory, query, key, value, *, block_q=None, block_k=None)
     >>> memory.loads, memory.stores
     (56, 40)
     """
-    scale, query, key, value = as_one_head("naive_attention_on", query, key, value, block_q, block_k)
+    scale, query, key, value = as_one_head("naive_attention_on", memory, query, key, value, block_q, block_k)
     scores, weights, out = slow_array(query, key), slow_array(query, key), slow_array(query, value.T)
-    _wide_product(memory, query, key, scores, scale, block_q, block_k)
+    _wide_product(memory, query, key, scores, block_q, block_k, scale)
     for i in range(len(query)):
         row = memory.load(scores[i])
         row -= row.max()
@@ -62,6 +64,7 @@ def naive_attention_on(memory, query, key, value, *, block_q=None, block_k=None)
     return out, weights
 
 
+@quiet
 def naive_attention_backward_on(memory, d_out, query, key, value, weights, *, block_q=None, block_k=None):
     """Gradients of `naive_attention_on`: the weights come back from slow memory, d_scores goes through it.
 
@@ -95,13 +98,13 @@ def naive_attention_backward_on(memory, d_out, query, key, value, weights, *, bl
     (120, 56)
     """
     scale, query, key, value, d_out, weights = as_one_head(
-        "naive_attention_backward_on", query, key, value, block_q, block_k, d_out=d_out, weights=weights
+        "naive_attention_backward_on", memory, query, key, value, block_q, block_k, d_out=d_out, weights=weights
     )
     d_scores = slow_array(query, key)
     d_query, d_key, d_value = np.empty_like(query), np.empty_like(key), np.empty_like(value)
     # forward: out = weights @ value
     _tall_product(memory, weights.T, d_out, d_value, block_k, block_q)
-    _wide_product(memory, d_out, value, d_scores, 1.0, block_q, block_k)  # d_weights, overwritten below
+    _wide_product(memory, d_out, value, d_scores, block_q, block_k)  # d_weights, overwritten below
     # forward: weights = softmax(scores)
     for i in range(len(query)):
         row, d_row = memory.load(weights[i]), memory.load(d_scores[i])
@@ -115,13 +118,15 @@ def naive_attention_backward_on(memory, d_out, query, key, value, weights, *, bl
     return d_query, d_key, d_value
 
 
-def _wide_product(memory, left, right, out, scale, block_rows, block_columns):
-    """out = scale * left @ right.T where `out` is the large one: tiles of it are finished one by one."""
+def _wide_product(memory, left, right, out, block_rows, block_columns, scale=None):
+    """out = left @ right.T, times a scale, where `out` is the large one: tiles of it are finished one by one."""
     for rows in tiles(len(left), block_rows):
         left_tile = memory.load(left[rows])
         for columns in tiles(len(right), block_columns):
             right_tile = memory.load(right[columns])
-            product = memory.keep(scale * (left_tile @ right_tile.T))
+            product = memory.keep(left_tile @ right_tile.T)
+            if scale is not None:
+                product *= scale
             memory.store(product, out[rows, columns])
             memory.free(right_tile, product)
         memory.free(left_tile)

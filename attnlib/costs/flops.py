@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+from attnlib.checks.arrays import as_truth
 from attnlib.costs.tile_visits import as_case, projections_of, visits
 
 
@@ -84,7 +85,7 @@ def count_flops(
     Raises
     ------
     TypeError
-        If a size is not an integer.
+        If a size is not an integer, or `backward`, `causal`, `mask` or `bias` neither True nor False.
     ValueError
         If a size is negative, a block less than 1, or `method` unknown.
 
@@ -96,6 +97,8 @@ def count_flops(
     >>> flops.projections == flops.products
     True
     """
+    for name, value in (("backward", backward), ("causal", causal), ("mask", mask), ("bias", bias)):
+        as_truth("count_flops", name, value)
     case = as_case("count_flops", q, k, d, v, method, block_q, block_k, batch, heads, kv_heads, m)
     q, k, d, v, block_q, block_k, batch, heads, kv_heads, m = case
     pairs, _, query_reads, _ = visits(q, k, block_q, block_k, causal and method == "flash")

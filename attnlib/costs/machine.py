@@ -5,6 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from attnlib.checks.arrays import as_dtype
+
 
 class Machine(NamedTuple):
     """A processor, as far as the roofline knows it.
@@ -66,7 +68,7 @@ def arithmetic_intensity(flops, traffic, *, dtype="float32"):
     Raises
     ------
     TypeError
-        If `flops` or `traffic` is not a count.
+        If `flops` or `traffic` is not a count, or `dtype` not a dtype.
 
     Examples
     --------
@@ -76,7 +78,7 @@ def arithmetic_intensity(flops, traffic, *, dtype="float32"):
     30.11764705882353
     """
     operations = _amount("arithmetic_intensity", "flops", flops)
-    moved = _amount("arithmetic_intensity", "traffic", traffic) * np.dtype(dtype).itemsize
+    moved = _amount("arithmetic_intensity", "traffic", traffic) * as_dtype("arithmetic_intensity", dtype).itemsize
     return operations / moved if moved else math.inf
 
 
@@ -106,7 +108,7 @@ def roofline(flops, traffic, machine, *, dtype="float32"):
     Raises
     ------
     TypeError
-        If `flops` or `traffic` is not a count.
+        If `flops` or `traffic` is not a count, `machine` not a `Machine`, or `dtype` not a dtype.
     ValueError
         If the machine has no peak for `dtype`.
 
@@ -122,13 +124,16 @@ def roofline(flops, traffic, machine, *, dtype="float32"):
     >>> roofline(4 * n * n * d, count_traffic(n, n, d), A100, dtype="float16").bound
     'memory'
     """
-    name = np.dtype(dtype).name
+    if not isinstance(machine, Machine):
+        raise TypeError(f"roofline: machine must be a Machine, such as A100; got {machine!r}.")
+    dtype = as_dtype("roofline", dtype)
+    name = dtype.name
     if name not in machine.peak_flops:
         raise ValueError(f"roofline: the machine has no peak for {name}; it has {', '.join(machine.peak_flops)}.")
     operations, numbers = _amount("roofline", "flops", flops), _amount("roofline", "traffic", traffic)
     intensity, peak = arithmetic_intensity(operations, numbers, dtype=dtype), machine.peak_flops[name]
     ridge = peak / machine.bandwidth
-    seconds = max(operations / peak, numbers * np.dtype(dtype).itemsize / machine.bandwidth)
+    seconds = max(operations / peak, numbers * dtype.itemsize / machine.bandwidth)
     return Roofline(intensity, ridge, seconds, "memory" if intensity < ridge else "compute")
 
 

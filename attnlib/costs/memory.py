@@ -43,7 +43,7 @@ class Memory:
             capacity = as_integer("Memory", "capacity", capacity, minimum=1)
         self.capacity = capacity
         self.loads = self.stores = self.used = self.peak = 0
-        self._held = {}
+        self._held = []  # compared by identity: two equal arrays are two
 
     def load(self, slow):
         """Copy (part of) a slow array into fast memory and return the copy."""
@@ -54,7 +54,7 @@ class Memory:
     def keep(self, result):
         """Give an array that was computed in fast memory its room there; return it."""
         self._require_room(result.size)
-        self._held[id(result)] = result
+        self._held.append(result)
         self.used += result.size
         self.peak = max(self.peak, self.used)
         return result
@@ -77,7 +77,8 @@ class Memory:
         """Make room: forget these arrays."""
         for array in fast:
             self._require_held("free", array)
-            self.used -= self._held.pop(id(array)).size
+            self._held = [held for held in self._held if held is not array]
+            self.used -= array.size
 
     def _require_room(self, size):
         if self.capacity is not None and self.used + size > self.capacity:
@@ -87,7 +88,7 @@ class Memory:
             )
 
     def _require_held(self, method, array):
-        if self._held.get(id(array)) is not array:
+        if not any(held is array for held in self._held):
             raise ValueError(f"Memory.{method}: the array is not in fast memory; load it, or keep it, first.")
 
 
@@ -104,12 +105,20 @@ def tiles(length, block=None):
     -------
     slices : list of slice
 
+    Raises
+    ------
+    TypeError
+        If an argument is not an integer.
+    ValueError
+        If `length` is negative or `block` is less than 1.
+
     Examples
     --------
     >>> tiles(5, 2)
     [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
     """
-    block = max(length, 1) if block is None else block
+    length = as_integer("tiles", "length", length, minimum=0)
+    block = max(length, 1) if block is None else as_integer("tiles", "block", block, minimum=1)
     return [slice(start, min(start + block, length)) for start in range(0, length, block)]
 
 

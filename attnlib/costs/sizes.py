@@ -1,11 +1,10 @@
 """What attention costs: operations counted, numbers moved, and which of the two a machine waits for.
 
-Every count is exact for the loops in this library. `count_traffic` is what a `Memory` counts when the loops run
-on it.
+Counts are exact for the loops of this room: `count_traffic` is what a `Memory` counts when they run on it,
+`count_flops` what they compute.
 """
 
-import numpy as np
-
+from attnlib.checks.arrays import as_dtype
 from attnlib.costs.tile_visits import as_integers
 
 
@@ -75,7 +74,7 @@ def kv_cache_bytes(batch, layers, n, kv_heads, d, v=None, *, dtype="float16"):
     Raises
     ------
     TypeError
-        If a size is not an integer.
+        If a size is not an integer, or `dtype` is not a dtype.
     ValueError
         If a size is negative.
 
@@ -89,4 +88,4 @@ def kv_cache_bytes(batch, layers, n, kv_heads, d, v=None, *, dtype="float16"):
     batch, layers, n, kv_heads, d, v = as_integers(
         "kv_cache_bytes", 0, batch=batch, layers=layers, n=n, kv_heads=kv_heads, d=d, v=d if v is None else v
     )
-    return batch * layers * n * kv_heads * (d + v) * np.dtype(dtype).itemsize
+    return batch * layers * n * kv_heads * (d + v) * as_dtype("kv_cache_bytes", dtype).itemsize

@@ -3,8 +3,7 @@
 import math
 from typing import NamedTuple
 
-import numpy as np
-
+from attnlib.checks.arrays import as_dtype, as_truth
 from attnlib.costs.tile_visits import as_case, as_integers, projections_of, visits
 
 
@@ -76,7 +75,7 @@ def count_traffic(
     Raises
     ------
     TypeError
-        If a size is not an integer.
+        If a size is not an integer, or `backward` or `causal` neither True nor False.
     ValueError
         If a size is negative, a block less than 1, or `method` unknown.
 
@@ -91,7 +90,19 @@ def count_traffic(
     >>> count_traffic(1024, 1024, 64), count_traffic(1024, 1024, 64, method="flash", block_q=128)
     (Traffic(loads=2293760, stores=2162688), Traffic(loads=1114112, stores=66560))
     """
-    case = as_case("count_traffic", q, k, d, v, method, block_q, block_k, batch, heads, kv_heads, m)
+    options = {"method": method, "backward": backward, "block_q": block_q, "block_k": block_k, "causal": causal}
+    options |= {"batch": batch, "heads": heads, "kv_heads": kv_heads, "m": m}
+    return _traffic("count_traffic", q, k, d, v, **options)
+
+
+def _traffic(
+    function, q, k, d, v=None, *, method="naive", backward=False, block_q=None, block_k=None, causal=False,
+    batch=1, heads=1, kv_heads=None, m=None,
+):  # fmt: skip
+    """What `count_traffic` counts, with errors in the name of the function that was called."""
+    as_truth(function, "backward", backward)
+    as_truth(function, "causal", causal)
+    case = as_case(function, q, k, d, v, method, block_q, block_k, batch, heads, kv_heads, m)
     q, k, d, v, block_q, block_k, batch, heads, kv_heads, m = case
     _, key_reads, query_reads, seen = visits(q, k, block_q, block_k, causal and method != "naive")
     loads, stores = {
@@ -131,21 +142,21 @@ def count_bytes(*sizes, dtype="float32", **options):
     Raises
     ------
     TypeError, ValueError
-        As `count_traffic`.
+        As `count_traffic`; TypeError also if `dtype` is not a dtype.
 
     Examples
     --------
     >>> count_bytes(1024, 1024, 64, dtype="float16")
     8912896
     """
-    return count_traffic(*sizes, **options).total * np.dtype(dtype).itemsize
+    return _traffic("count_bytes", *sizes, **options).total * as_dtype("count_bytes", dtype).itemsize
 
 
 def paper_blocks(capacity, d):
     """Tile sizes (block_q, block_k) of the FlashAttention paper for a fast memory of `capacity` numbers.
 
     The rule is meant up to a constant: with the tile of scores and the running maxima and sums, the loop
-    needs up to 1.25 · capacity + 2 · block_q numbers.
+    needs up to 1.25 · capacity + 5 · d + 2 · block_q numbers. The 5 · d are there because block_k is rounded up.
 
     Parameters
     ----------

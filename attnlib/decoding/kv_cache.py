@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from attnlib.checks.arrays import as_float, as_integer
+from attnlib.checks.arrays import as_float, as_float_dtype, as_integer
 
 
 class KVCache:
@@ -42,13 +42,14 @@ class KVCache:
     """
 
     def __init__(self, capacity, *, leading=(), d, v=None, dtype=np.float64):
-        name = "KVCache"
+        name = type(self).__name__
         self.capacity = as_integer(name, "capacity", capacity, minimum=0)
+        if not isinstance(leading, (tuple, list)):
+            raise TypeError(f"{name}: leading must be a tuple of integers; got {leading!r}.")
         leading = tuple(as_integer(name, "leading", size, minimum=0) for size in leading)
         d = as_integer(name, "d", d, minimum=0)
         v = as_integer(name, "v", d if v is None else v, minimum=0)
-        if np.dtype(dtype).kind != "f":
-            raise TypeError(f"{name}: dtype must be a float dtype; got {np.dtype(dtype)}.")
+        dtype = as_float_dtype(name, dtype)
         self._keys = np.zeros((*leading, self.capacity, d), dtype)
         self._values = np.zeros((*leading, self.capacity, v), dtype)
         self._length = 0
@@ -58,12 +59,12 @@ class KVCache:
 
     @property
     def keys(self):
-        """The keys so far, shape (..., k, d): a read-only view, which stays right when more are appended."""
+        """The keys so far, shape (..., k, d): a read-only view. Later ones are not in it and do not change it."""
         return self._filled(self._keys)
 
     @property
     def values(self):
-        """The values so far, shape (..., k, v): a read-only view."""
+        """The values so far, shape (..., k, v): a read-only view, like `keys`."""
         return self._filled(self._values)
 
     @property
@@ -154,6 +155,19 @@ class SlidingKVCache(KVCache):
         capacity = as_integer("SlidingKVCache", "capacity", capacity, minimum=1)
         super().__init__(capacity, leading=leading, d=d, v=v, dtype=dtype)
         self._next = 0
+
+    @property
+    def keys(self):
+        """The keys that are kept, shape (..., k, d), not in the order of the text: a read-only view.
+
+        When the cache is full, the next `append` writes over the oldest of its rows: copy what you want to keep.
+        """
+        return self._filled(self._keys)
+
+    @property
+    def values(self):
+        """The values that are kept, shape (..., k, v): a read-only view that `append` writes into, like `keys`."""
+        return self._filled(self._values)
 
     def append(self, key, value):
         """Add one new position; when the cache is full, in place of the oldest. See `KVCache.append`."""

@@ -3,6 +3,7 @@
 import numpy as np
 
 from attnlib.attention import attention
+from attnlib.checks.arrays import quiet
 from attnlib.checks.inputs import as_mask, attention_inputs
 from attnlib.decoding.kv_cache import KVCache, SlidingKVCache
 from attnlib.masks import causal_mask, combine_masks
@@ -62,7 +63,7 @@ def attend_with_cache(query, key, value, cache, *, mask=None, scale=None):
     return _attend("attend_with_cache", query, key, value, cache, mask, scale)
 
 
-@np.errstate(over="ignore", invalid="ignore")  # an overflow shows as inf or NaN, without a warning
+@quiet
 def multihead_decode(x, params, cache, *, mask=None):
     """Run `multihead_attention` on new tokens only; the cache holds what is needed of the past.
 

@@ -7,11 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from attnlib.checks.arrays import as_float
+from attnlib.checks.arrays import quiet
 from attnlib.checks.inputs import attention_inputs
 from attnlib.flash.tiles import BLOCK_K, BLOCK_Q, longest, plan_for, shared_heads
 
 
+@quiet
 def flash_attention_backward(
     d_out, query, key, value, out, logsumexp, *,
     mask=None, causal=False, window=None, offset=0, scale=None, block_q=BLOCK_Q, block_k=BLOCK_K,
@@ -67,24 +68,22 @@ def flash_attention_backward(
            [0.5]])
     """
     function = "flash_attention_backward"
-    arguments = {"query": query, "key": key, "value": value, "d_out": d_out}
-    saved = {"out": out, "logsumexp": logsumexp}
-    inputs = attention_inputs(function, **arguments, **saved, mask=mask, scale=scale)
-    query, key, value, _, scale, *_ = inputs
+    saved = {"d_out": d_out, "out": out, "logsumexp": logsumexp}
+    inputs = attention_inputs(function, query, key, value, **saved, mask=mask, scale=scale)
+    query, key, value, _, scale, dtype, _ = inputs
     tiles = plan_for(function, inputs, causal, window, offset, block_q, block_k)
     d_query, d_key, d_value = (np.zeros(array.shape, array.dtype) for array in (query, key, value))
-    with np.errstate(over="ignore", invalid="ignore"):
-        for part in _recompute(tiles, inputs):
-            # forward: out = weights @ value
-            d_value[part.key_head][part.columns] += part.weights.T @ part.d_out
-            # forward: scores = (scale * query) @ key.mT
-            d_key[part.key_head][part.columns] += part.d_scores.T @ part.scaled_query
-            d_query[part.head][part.rows] += part.d_scores @ part.key
-        d_query *= scale
-    _, dtype = as_float(function, **arguments)  # without logsumexp, which is wider than float16
+    for part in _recompute(tiles, inputs):
+        # forward: out = weights @ value
+        d_value[part.key_head][part.columns] += part.weights.T @ part.d_out
+        # forward: scores = (scale * query) @ key.mT
+        d_key[part.key_head][part.columns] += part.d_scores.T @ part.scaled_query
+        d_query[part.head][part.rows] += part.d_scores @ part.key
+    d_query *= scale
     return tuple(gradient.astype(dtype, copy=False) for gradient in (d_query, d_key, d_value))
 
 
+@quiet
 def flash_attention_mask_backward(
     d_out, query, key, value, out, logsumexp, mask, *,
     causal=False, window=None, offset=0, scale=None, block_q=BLOCK_Q, block_k=BLOCK_K,
@@ -124,30 +123,31 @@ def flash_attention_mask_backward(
     array([-1.,  1.])
     """
     function = "flash_attention_mask_backward"
-    arguments = {"query": query, "key": key, "value": value, "d_out": d_out}
-    saved = {"out": out, "logsumexp": logsumexp}
-    inputs = attention_inputs(function, **arguments, **saved, mask=mask, scale=scale)
+    saved = {"d_out": d_out, "out": out, "logsumexp": logsumexp}
+    inputs = attention_inputs(function, query, key, value, **saved, mask=mask, scale=scale)
     if inputs.mask is None or inputs.mask.dtype.kind == "b":
         raise TypeError(f"{function}: mask must be additive (float); a boolean mask, or None, has no gradient.")
     tiles = plan_for(function, inputs, causal, window, offset, block_q, block_k)
     d_mask = np.zeros(inputs.mask.shape, inputs.query.dtype)
     sizes = (1,) * (inputs.query.ndim - d_mask.ndim) + d_mask.shape
     d_mask_all_axes = d_mask.reshape(sizes)  # a view
-    with np.errstate(over="ignore", invalid="ignore"):
-        for part in _recompute(tiles, inputs):
-            # forward: the mask is broadcast to the shape of the scores
-            repeated = tuple(axis for axis in (0, 1) if sizes[axis - 2] == 1)
-            d_scores = part.d_scores.sum(axis=repeated)
-            # forward: scores = scores + mask
-            place = (*part.head, part.rows, part.columns)
-            place = tuple(0 if size == 1 else index for size, index in zip(sizes, place, strict=True))
-            d_mask_all_axes[place] += d_scores
-    _, dtype = as_float(function, **arguments)
-    return d_mask.astype(dtype, copy=False)
+    for part in _recompute(tiles, inputs):
+        # forward: the mask is broadcast to the shape of the scores
+        repeated = tuple(axis for axis in (0, 1) if sizes[axis - 2] == 1)
+        d_scores = part.d_scores.sum(axis=repeated)
+        # forward: scores = scores + mask
+        place = (*part.head, part.rows, part.columns)
+        place = tuple(0 if size == 1 else index for size, index in zip(sizes, place, strict=True))
+        d_mask_all_axes[place] += d_scores
+    return d_mask.astype(inputs.dtype, copy=False)
 
 
 class _Part(NamedTuple):
-    """One tile of the backward: the recomputed weights and all that meets them in a product."""
+    """One tile of the backward: the recomputed weights and all that meets them in a product.
+
+    Each row of `weights` is short of one factor near 1, which the same row of `d_out` (and with it `d_scores`)
+    carries instead: see `_split`.
+    """
 
     head: tuple
     key_head: tuple
@@ -163,29 +163,42 @@ class _Part(NamedTuple):
 def _recompute(tiles, inputs):
     """Yield a `_Part` for every tile of every head. The next tile overwrites its arrays."""
     query, key, value, _, scale, _, (d_out, out, logsumexp) = inputs
+    denominators, factors = _split(logsumexp, query.dtype)  # [L]
     weights_space, d_scores_space = tiles.workspace(query.dtype), tiles.workspace(query.dtype)
     for key_head, query_heads in shared_heads(query, key):
         keys, values = np.ascontiguousarray(key[key_head]), np.ascontiguousarray(value[key_head])
         for head in query_heads:
-            scaled_query, d_outs = scale * query[head], np.ascontiguousarray(d_out[head])
-            # A query that saw nothing: exp(score - inf) is 0, whatever its scores.
-            denominator = np.where(np.isneginf(logsumexp[head]), np.inf, logsumexp[head])[:, np.newaxis]  # [L]
-            row_mean = np.vecdot(d_outs, out[head])[:, np.newaxis]  # [D]
-            product_may_overflow = not np.isfinite(longest(d_outs) * longest(values))
+            scaled_query, longest_value = scale * query[head], longest(values)
             for rows in tiles.query_blocks():
+                d_outs = factors[head][rows] * d_out[head][rows]
+                row_mean = np.vecdot(d_outs, out[head][rows])[:, np.newaxis]  # [D]
+                product_may_overflow = not np.isfinite(longest(d_outs) * longest_value)
                 for tile in tiles.along(rows):
                     columns = tile.columns
                     # forward: weights = softmax(scores) = exp(scores - logsumexp)
                     weights = np.matmul(scaled_query[rows], keys[columns].T, out=tile.view(weights_space))  # [S]
                     tiles.hide(weights, head, tile)
-                    weights -= denominator[rows]
+                    weights -= denominators[head][rows]
                     np.exp(weights, out=weights)  # [P]
                     # forward: out = weights @ value
-                    d_scores = np.matmul(d_outs[rows], values[columns].T, out=tile.view(d_scores_space))  # [dP]
+                    d_scores = np.matmul(d_outs, values[columns].T, out=tile.view(d_scores_space))  # [dP]
                     if product_may_overflow:
                         np.copyto(d_scores, 0, where=weights == 0)  # a hidden value may be huge, and 0 · inf is NaN
                     # forward: weights = softmax(scores)
-                    d_scores -= row_mean[rows]
+                    d_scores -= row_mean
                     d_scores *= weights  # [dS]
-                    products = scaled_query[rows], keys[columns], d_outs[rows], weights, d_scores
+                    products = scaled_query[rows], keys[columns], d_outs, weights, d_scores
                     yield _Part(head, key_head, rows, columns, *products)
+
+
+def _split(logsumexp, dtype):
+    """Columns (rounded, factor) such that ``exp(score - logsumexp)`` is ``exp(score - rounded) * factor``.
+
+    `rounded` is the logsumexp in the dtype of the scores, so that no tile is computed in float64. What rounding
+    lost, up to 32 beside a score of 1e9, is one factor for the whole row.
+    """
+    # A query that saw nothing: exp(score - inf) is 0, whatever its scores.
+    logsumexp = np.where(np.isneginf(logsumexp), np.inf, logsumexp)[..., np.newaxis]
+    rounded = logsumexp.astype(dtype)
+    lost = np.where(np.isfinite(logsumexp), rounded - logsumexp, 0)
+    return rounded, np.exp(lost).astype(dtype)

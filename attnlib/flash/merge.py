@@ -2,16 +2,20 @@
 
 import numpy as np
 
-from attnlib.checks.arrays import as_float
+from attnlib.checks.arrays import as_float, quiet
 
 
+@quiet
 def merge_partials(out_a, logsumexp_a, out_b, logsumexp_b):
     r"""Attention over two sets of keys, from the results for each set.
 
-    .. math:: L = \log\bigl(e^{L_a} + e^{L_b}\bigr), \qquad out = e^{L_a - L}\, out_a + e^{L_b - L}\, out_b
+    .. math:: L = \log\bigl(e^{L_a} + e^{L_b}\bigr), \qquad
+              out = \frac{e^{L_a - m}\, out_a + e^{L_b - m}\, out_b}{e^{L_a - m} + e^{L_b - m}}, \qquad
+              m = \max(L_a, L_b)
 
-    Each part is weighted by its share of the softmax's denominator. That makes it possible to
-    split the keys over several workers or in time, and to merge in any order.
+    Each part is weighted by its share of the softmax's denominator. The two shares sum to one whatever
+    has been rounded away, so the result lies between the parts. That makes it possible to split the keys
+    over several workers or in time, and to merge in any order.
 
     Parameters
     ----------
@@ -23,8 +27,8 @@ def merge_partials(out_a, logsumexp_a, out_b, logsumexp_b):
     -------
     out : ndarray of shape (..., q, v)
     logsumexp : ndarray of shape (..., q)
-        As if `flash_attention` had seen the keys of both parts at once. A part in which a query may
-        look at nothing leaves that query's other part as it is.
+        As if `flash_attention` had seen the keys of both parts at once, float64 like its own. A part in
+        which a query may look at nothing leaves that query's other part as it is.
 
     Raises
     ------
@@ -48,16 +52,19 @@ def merge_partials(out_a, logsumexp_a, out_b, logsumexp_b):
     """
     function = "merge_partials"
     (out_a, out_b), dtype = as_float(function, out_a=out_a, out_b=out_b)
-    (logsumexp_a, logsumexp_b), logsumexp_dtype = as_float(function, logsumexp_a=logsumexp_a, logsumexp_b=logsumexp_b)
+    (logsumexp_a, logsumexp_b), _ = as_float(function, logsumexp_a=logsumexp_a, logsumexp_b=logsumexp_b)
     if out_a.shape != out_b.shape or out_a.ndim < 2 or {logsumexp_a.shape, logsumexp_b.shape} != {out_a.shape[:-1]}:
         raise ValueError(
             f"{function}: both parts must have the same shapes, and logsumexp the shape of out without its last axis.\n"
             f"  out_a       (..., q, v): {out_a.shape}\n  logsumexp_a (..., q):    {logsumexp_a.shape}\n"
             f"  out_b       (..., q, v): {out_b.shape}\n  logsumexp_b (..., q):    {logsumexp_b.shape}"
         )
-    with np.errstate(over="ignore", invalid="ignore"):
-        logsumexp = np.logaddexp(logsumexp_a, logsumexp_b)
-        finite = np.where(np.isneginf(logsumexp), 0, logsumexp)  # no keys in either part: both shares are 0
-        share_a, share_b = (np.exp(part - finite)[..., np.newaxis] for part in (logsumexp_a, logsumexp_b))
-        out = share_a * out_a + share_b * out_b
-    return out.astype(dtype, copy=False), logsumexp.astype(logsumexp_dtype, copy=False)
+    logsumexp_a = logsumexp_a.astype(np.result_type(logsumexp_a, np.float64), copy=False)
+    maximum = np.maximum(logsumexp_a, logsumexp_b)
+    finite = np.where(np.isneginf(maximum), 0, maximum)  # no keys in either part: both shares are 0
+    mass_a, mass_b = np.exp(logsumexp_a - finite), np.exp(logsumexp_b - finite)
+    total = mass_a + mass_b
+    logsumexp = maximum + np.log(total)
+    total[total == 0] = 1
+    share_a, share_b = ((mass / total)[..., np.newaxis].astype(out_a.dtype) for mass in (mass_a, mass_b))
+    return (share_a * out_a + share_b * out_b).astype(dtype, copy=False), logsumexp

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from attnlib.checks.arrays import as_integer
+from attnlib.checks.arrays import as_integer, as_truth
 
 # A tile of float32 scores takes 512 KB, about an L2 cache. Measured for d = 64 on one thread, relative to this size:
 # 64 × 64 takes 1.7 times as long, 128 × 128 1.2 times, 512 × 512 the same; 2048 × 2048 gains nothing and, causal,
@@ -109,8 +109,7 @@ def plan_tiles(function, q, k, *, causal, window, offset, block_q, block_k, mask
     >>> [[tile.columns.start for tile in tiles.along(rows)] for rows in tiles.query_blocks()]
     [[0], [0, 2]]
     """
-    if not isinstance(causal, (bool, np.bool_)):
-        raise TypeError(f"{function}: causal must be True or False; got {causal!r}.")
+    as_truth(function, "causal", causal)
     offset = as_integer(function, "offset", offset)
     block_q = as_integer(function, "block_q", block_q, minimum=1)
     block_k = as_integer(function, "block_k", block_k, minimum=1)

@@ -3,7 +3,8 @@
 Read in this order:
 
 1. `numerical`: finite differences and the complex step.
-2. `check`: the comparison, and a verdict that says where the worst entry is.
+2. `noise`: how far a measured slope may be trusted.
+3. `check`: the comparison, and a verdict that says where the worst entry is.
 """
 
 from attnlib.gradients.check import GradientReport, check_direction, check_gradient

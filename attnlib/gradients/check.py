@@ -1,21 +1,25 @@
 """Is a gradient right? Compare it with slopes that are measured, not derived."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from attnlib.checks.arrays import as_float, same_shape
-from attnlib.gradients.numerical import as_arguments, as_number, as_positive, differences, numerical_gradient
+from attnlib.gradients.noise import best_slope, noise_of, value_or_nan
+from attnlib.gradients.numerical import as_arguments, as_number, as_positive, differences
+
+# A right verdict needs a slope that is known to within this many tolerances, so that no chance hit counts.
+KNOWN = 9
 
 
 @dataclass(frozen=True)
 class GradientReport:
-    """The verdict of a gradient check. It is true if the check passed; printed, it says why.
+    """The verdict of a gradient check. It is true if the gradient is right; printed, it says why.
 
     Attributes
     ----------
     passed : bool
-        Whether `relative_error` is within `tolerance`.
+        Whether the gradient is right.
     relative_error : float
         Largest difference, divided by the largest entry of the two gradients.
     worst_index : tuple of int or None
@@ -27,13 +31,15 @@ class GradientReport:
     tolerance : float
         The largest `relative_error` that passes.
     note : str
-        What the numbers look like, if they look like something.
+        What the numbers look like, if they look like something; what would help, if they cannot tell.
+    uncertainty : float
+        How far the measured slope may be off there, divided as `relative_error` is.
 
     Examples
     --------
     >>> report = check_gradient(lambda x: (x**2).sum(), [1.0, 3.0], [2.0, -6.0])
-    >>> bool(report), report.worst_index
-    (False, (1,))
+    >>> bool(report), report.verdict, report.worst_index
+    (False, 'wrong', (1,))
     """
 
     passed: bool
@@ -43,15 +49,24 @@ class GradientReport:
     finite_difference: float
     tolerance: float
     note: str = ""
+    uncertainty: float = 0.0
 
     def __bool__(self):
         return self.passed
 
+    @property
+    def verdict(self):
+        """``"right"``, ``"wrong"``, or ``"cannot tell"`` where the measured slope is too uncertain to say."""
+        if self.passed:
+            return "right"
+        return "cannot tell" if self.relative_error <= self.tolerance + self.uncertainty else "wrong"
+
     def __str__(self):
         place = "along a random direction" if self.worst_index is None else f"worst entry {list(self.worst_index)}"
+        verdict = {"right": "gradient right", "wrong": "gradient WRONG", "cannot tell": "CANNOT TELL"}[self.verdict]
+        known = f", finite difference known to {self.uncertainty:.0e}" if self.verdict == "cannot tell" else ""
         return (
-            f"gradient {'right' if self.passed else 'WRONG'}: "
-            f"relative error {self.relative_error:.1e}, tolerance {self.tolerance:.0e}\n"
+            f"{verdict}: relative error {self.relative_error:.1e}, tolerance {self.tolerance:.0e}{known}\n"
             f"{place}: yours {self.yours:.9g}, finite difference {self.finite_difference:.9g}"
             f"{self.note and '. ' + self.note}"
         )
@@ -62,7 +77,15 @@ def check_gradient(f, x, gradient, *, tolerance=None, eps=None, order=4):
 
     The error is :math:`\max|g - n| / \max(\max|g|, \max|n|)`, 0 if both are zero: an
     entry counts by its size beside the largest, so rounding in a tiny entry is no
-    alarm. The defaults catch a gradient that is wrong by a factor of 1.000001.
+    alarm.
+
+    **Three verdicts.** A slope is only measured: rounding in `f` and its curvature
+    leave it uncertain. Where it disagrees with you, or is too uncertain to agree, it
+    is measured again with other steps. *Right*: the error is within the tolerance, and
+    the slope is known to within 9 tolerances; so an error above 10 tolerances, 1e-7 of
+    the largest entry by default, is never called right. *Wrong*: the error is more than
+    the tolerance and that uncertainty together. *Cannot tell*: the rest, with a note on
+    what could. Check `if report` for right, `report.verdict` for all three.
 
     **What to check.** If your function returns an array, make it a number with a
     *random* upstream gradient: ``f = lambda x: (d_out * op(x)).sum()`` with
@@ -83,12 +106,17 @@ def check_gradient(f, x, gradient, *, tolerance=None, eps=None, order=4):
         Largest relative error that passes: 1e-8, or 1e-3 if `x` is float32 or
         float16, which are too coarse for a strict check.
     eps, order : optional
-        As in `numerical_gradient`.
+        As in `numerical_gradient`. With an `eps` of your own the differences at that step
+        decide; if they cannot tell, the note names a step that can.
 
     Returns
     -------
     report : GradientReport
         True if the gradient is right. A gradient with a NaN is wrong.
+
+    References
+    ----------
+    .. [1] Moré and Wild (2011), "Estimating computational noise", SIAM J. Sci. Comput. 33(3).
 
     Raises
     ------
@@ -110,22 +138,55 @@ def check_gradient(f, x, gradient, *, tolerance=None, eps=None, order=4):
     x, _, step = as_arguments(function, f, x, eps, order)
     gradient, tolerance = _claim(function, x, gradient, tolerance)
     measured = differences(function, f, x, step, order)
-    # Measured with rounding eps in f, a slope is uncertain by about eps |f| / h.
-    noise = 10 * np.finfo(x.dtype).eps * abs(as_number(function, f(x.copy()))) / step.min()
+    ordinary = step if eps is None else as_arguments(function, f, x, order=4)[2]
+    noise = noise_of(function, f, x, ordinary)
+    steps = np.array(step, np.float64)
+    hidden = 1.5 * noise / ordinary.min()  # slopes up to here are rounding, as far as steps of ordinary length can see
+    uncertain = np.array(1.5 * noise / steps)
     scale = max(_largest(gradient), _largest(measured))
-    error = abs(gradient / (scale or 1) - measured / (scale or 1))
-    worst = np.unravel_index(error.argmax(), x.shape)  # argmax finds a NaN first
-    relative_error = np.inf if np.isnan(error[worst]) else float(error[worst])
-    passed = relative_error <= tolerance
-    return GradientReport(
-        passed=passed,
-        relative_error=relative_error,
+    if scale:
+        error = abs(gradient / scale - measured / scale)
+        doubtful = ~((error <= tolerance) & (uncertain / scale <= KNOWN * tolerance)) & np.isfinite(gradient)
+        for flat in np.argsort(-error, axis=None):
+            index = np.unravel_index(flat, x.shape)
+            if not doubtful[index]:
+                continue
+            slope, uncertain[index], steps[index] = best_slope(
+                _along_an_axis(function, f, x, index), float(ordinary[index]),
+                noise + scale * np.spacing(abs(x[index])), tolerance * scale / 4, 64 * np.spacing(abs(x[index])),
+                2 * float(np.finfo(x.dtype).eps),
+            )  # fmt: skip
+            moved = abs(measured[index] - slope)
+            if eps is None and moved > uncertain[index]:
+                measured[index] = slope
+            else:  # the first measurement stands, and may be off by as much as it differs from the best
+                uncertain[index] += moved
+            if abs(gradient[index] - measured[index]) > tolerance * scale + uncertain[index]:
+                break  # certainly wrong
+    scale = max(_largest(gradient), _largest(measured))
+    nothing, too_small, scale = scale <= uncertain.max(), scale <= hidden, scale or 1.0
+    error, uncertain = abs(gradient / scale - measured / scale), uncertain / scale
+    error = np.where(np.isnan(error), np.inf, error)
+    excess = np.where(error > tolerance, error - uncertain, -np.inf)
+    wrong = excess.max() > tolerance and not too_small
+    right = not wrong and bool((error <= tolerance).all() and (nothing or (uncertain <= KNOWN * tolerance).all()))
+    worst = np.unravel_index((excess if wrong else error if right else np.maximum(error, uncertain)).argmax(), x.shape)
+    report = GradientReport(
+        passed=right,
+        relative_error=float(error[worst]),
         worst_index=tuple(int(i) for i in worst),
         yours=float(gradient[worst]),
         finite_difference=float(measured[worst]),
         tolerance=tolerance,
-        note=_note(gradient, measured, passed, tolerance, noise),
+        uncertainty=float(uncertain[worst]),
     )
+    if nothing:
+        note = "Both are zero but for rounding, so this tests nothing: is the upstream gradient constant?"
+    elif report.verdict == "cannot tell":
+        note = _advice(x.dtype, float(steps[worst]), report, eps)
+    else:
+        note = _factor(gradient, measured, tolerance) if wrong else ""
+    return replace(report, note=note)
 
 
 def check_direction(f, x, gradient, rng, *, tolerance=None, eps=None):
@@ -192,14 +253,42 @@ def check_direction(f, x, gradient, rng, *, tolerance=None, eps=None):
     if np.array_equal(x + step * direction, x):
         raise ValueError(f"{function}: eps = {step} is lost in the rounding of x; take a larger one.")
 
-    def slope(h):
-        high, low = f(x + h * direction), f(x - h * direction)
-        return (as_number(function, high) - as_number(function, low)) / (2 * h)
-
-    measured = float((4 * slope(step) - slope(2 * step)) / 3)
+    values = [float(as_number(function, f(x + t * direction))) for t in (step, -step, 2 * step, -2 * step)]
+    measured = float((8 * (values[0] - values[1]) - (values[2] - values[3])) / (12 * step))
     yours = float((gradient * direction).sum())
-    relative_error = abs(yours - measured) / (max(abs(yours), abs(measured)) or 1)
-    return GradientReport(relative_error <= tolerance, relative_error, None, yours, measured, tolerance)
+    scale = max(abs(yours), abs(measured)) or 1.0
+    noise = 10 * float(np.finfo(x.dtype).eps) * max(map(abs, values))
+    uncertain, best = 1.5 * noise / step, float(step)
+    agrees = abs(yours - measured) <= tolerance * scale and uncertain <= KNOWN * tolerance * scale
+    if not agrees and (yours or measured):
+        step = as_arguments(function, f, x, order=4)[2].max()
+        noise = noise_of(function, f, x, step) + float((abs(gradient) * np.spacing(abs(x))).sum())
+        hidden = 1.5 * noise / step
+        slope, uncertain, best = best_slope(
+            lambda t: value_or_nan(function, f, x + t * direction), float(step), noise, tolerance * scale / 4,
+            64 * float(np.spacing(abs(x)).max()), 2 * float(np.finfo(x.dtype).eps),
+        )  # fmt: skip
+        moved = abs(measured - slope)
+        if eps is None and moved > uncertain:
+            measured = float(slope)
+        else:
+            uncertain += moved
+        if max(abs(yours), abs(measured)) <= hidden:
+            uncertain = hidden
+        scale = max(abs(yours), abs(measured)) or 1.0
+    relative_error, uncertain = abs(yours - measured) / scale, float(uncertain / scale)
+    passed = relative_error <= tolerance and (uncertain <= KNOWN * tolerance or yours == measured == 0)
+    report = GradientReport(passed, relative_error, None, yours, measured, tolerance, uncertainty=uncertain)
+    return replace(report, note=_advice(x.dtype, best, report, eps)) if report.verdict == "cannot tell" else report
+
+
+def _along_an_axis(function, f, x, index):
+    def along(t):
+        moved = x.copy()
+        moved[index] += t
+        return value_or_nan(function, f, moved)
+
+    return along
 
 
 def _claim(function, x, gradient, tolerance):
@@ -216,14 +305,25 @@ def _largest(array):
     return float(np.nan_to_num(abs(array)).max())  # NaN counts as 0
 
 
-def _note(yours, measured, passed, tolerance, noise):
-    # Say the two things a bare number hides: a loss that tests nothing, and a plain wrong factor.
-    if max(_largest(measured), _largest(yours)) <= noise:
-        return "Both are zero but for rounding, so this tests nothing: is the upstream gradient constant?"
-    if passed or not np.isfinite(yours).all() or _largest(measured) <= noise:
+def _factor(yours, measured, tolerance):
+    # What a bare number hides: a plain wrong factor.
+    if yours.size == 1 or not np.isfinite(yours).all() or not _largest(measured):
         return ""
     scaled = measured / _largest(measured)
     factor = float((yours * scaled).sum() / (measured * scaled).sum())
-    if yours.size > 1 and _largest(yours - factor * measured) <= 10 * tolerance * _largest(measured):
-        return f"Yours is {factor:.9g} times the finite difference in every entry."
-    return ""
+    if f"{factor:.9g}" == "1" or _largest(yours - factor * measured) > 10 * tolerance * _largest(measured):
+        return ""
+    return f"Yours is {factor:.9g} times the finite difference in every entry."
+
+
+def _advice(dtype, step, report, eps):
+    # What could tell: another step, more digits, or fewer digits asked for.
+    if eps is not None and abs(step / eps - 1) > 0.1:
+        return f"A step of {step:.0e} could tell more."
+    if dtype != np.float64:
+        return f"{dtype} has too few digits for this tolerance: check in float64."
+    needed = 10.0 ** np.ceil(np.log10(report.uncertainty))
+    return (
+        f"Even the best step, {step:.0e}, leaves too much rounding in f: take a large constant out of it, "
+        f"or accept tolerance={needed:.0e}."
+    )

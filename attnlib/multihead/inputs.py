@@ -77,20 +77,6 @@ def _check_input(function, name, axes, inputs, weight):
         )
 
 
-def check_mask_shape(function, shape, scores_shape):
-    try:
-        fits = np.broadcast_shapes(shape, scores_shape) == scores_shape
-    except ValueError:
-        fits = False
-    if not fits:
-        raise ValueError(
-            f"{function}: mask must broadcast to the shape (..., heads, q, k) of the scores. A mask for each batch "
-            "element, (b, q, k), needs an axis for the heads: mask[:, np.newaxis].\n"
-            f"  mask:                      {shape}\n"
-            f"  scores (..., heads, q, k): {scores_shape}"
-        )
-
-
 def prepare_backward(function, d_out, params, saved):
     for name, value, kind in (("params", params, MultiHeadParams), ("saved", saved, MultiHeadSaved)):
         if not isinstance(value, kind):

@@ -2,15 +2,17 @@
 
 import numpy as np
 
-from attnlib.attention import attention, attention_backward, attention_mask_backward
-from attnlib.checks.inputs import as_mask_array, attention_inputs
+from attnlib.attention import attention_backward
+from attnlib.attention.plain import attend, mask_backward
+from attnlib.checks.arrays import quiet
+from attnlib.checks.inputs import attention_inputs
 from attnlib.multihead.heads import merge_heads, split_heads
-from attnlib.multihead.inputs import MultiHeadSaved, check_mask_shape, prepare, prepare_backward
+from attnlib.multihead.inputs import MultiHeadSaved, prepare, prepare_backward
 from attnlib.multihead.params import MultiHeadParams
 from attnlib.multihead.projections import key_and_value_inputs, project, project_backward, project_heads
 
 
-@np.errstate(over="ignore", invalid="ignore")  # an overflow shows as inf or NaN, without a warning
+@quiet
 def multihead_attention(x, params, *, context=None, mask=None, causal=False):
     r"""Let every token of x look at all tokens, or at a context, in several ways at once.
 
@@ -67,16 +69,14 @@ def multihead_attention(x, params, *, context=None, mask=None, causal=False):
     name = "multihead_attention"
     x, context, params, dtype = prepare(name, x, params, context)
     query, key, value = project_heads(x, params, context)
-    if mask is not None:
-        check_mask_shape(name, as_mask_array(name, mask).shape, (*query.shape[:-1], key.shape[-2]))
-    attention_inputs(name, query, key, value, causal=causal)  # its errors in the name of this function
-    attended, weights = attention(query, key, value, mask=mask, causal=causal)
+    inputs = attention_inputs(name, query, key, value, mask=mask, causal=causal, axes="(..., heads, q, k)")
+    attended, weights = attend(inputs, causal)
     merged = merge_heads(attended)
     out = project(merged, params.out_weight, params.out_bias)
     return out.astype(dtype, copy=False), MultiHeadSaved(x, context, query, key, value, weights, merged)
 
 
-@np.errstate(over="ignore", invalid="ignore")  # an overflow shows as inf or NaN, without a warning
+@quiet
 def multihead_attention_backward(d_out, params, saved):
     r"""Gradients of `multihead_attention` with respect to its inputs and everything it learns.
 
@@ -156,7 +156,7 @@ def multihead_attention_backward(d_out, params, saved):
     return d_x.astype(dtype, copy=False), d_context, d_params
 
 
-@np.errstate(over="ignore", invalid="ignore")  # an overflow shows as inf or NaN, without a warning
+@quiet
 def multihead_mask_backward(d_out, params, saved, mask):
     """Gradient of `multihead_attention` with respect to an additive mask (a learned bias, for example).
 
@@ -187,8 +187,10 @@ def multihead_mask_backward(d_out, params, saved, mask):
     >>> multihead_mask_backward(rng.normal(size=out.shape), params, saved, mask).shape
     (3, 1, 5)
     """
-    d_out, params, dtype = prepare_backward("multihead_mask_backward", d_out, params, saved)
+    name = "multihead_mask_backward"
+    d_out, params, dtype = prepare_backward(name, d_out, params, saved)
     # forward: out = merge_heads(attended) @ out_weight + out_bias
     d_attended = split_heads(d_out @ params.out_weight.mT, params.heads)
     # forward: attended, weights = attention(query, key, value, mask=mask)
-    return attention_mask_backward(d_attended, saved.value, saved.weights, mask).astype(dtype, copy=False)
+    d_mask = mask_backward(name, d_attended, saved.value, saved.weights, mask, axes="(..., heads, q, k)")
+    return d_mask.astype(dtype, copy=False)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from attnlib.checks.arrays import as_float, as_integer
+from attnlib.checks.arrays import as_float, as_float_dtype, as_integer
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,8 +185,7 @@ def init_multihead(
     v = as_integer(name, "v", d if v is None else v, minimum=1)
     key_width = as_integer(name, "key_width", m if key_width is None else key_width, minimum=1)
     value_width = as_integer(name, "value_width", m if value_width is None else value_width, minimum=1)
-    if np.dtype(dtype).kind != "f":
-        raise TypeError(f"{name}: dtype must be a float dtype; got {np.dtype(dtype)}.")
+    dtype = as_float_dtype(name, dtype)
     shapes = {
         "query": (m, heads * d),
         "key": (key_width, kv_heads * d),

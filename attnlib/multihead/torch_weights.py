@@ -1,8 +1,10 @@
 """Parameters from and to the state dict of a `torch.nn.MultiheadAttention`, without PyTorch."""
 
+from collections.abc import Mapping
+
 import numpy as np
 
-from attnlib.checks.arrays import as_float
+from attnlib.checks.arrays import as_float, as_integer
 from attnlib.multihead.params import MultiHeadParams
 
 
@@ -27,7 +29,7 @@ def from_torch(state_dict, heads):
     Raises
     ------
     TypeError
-        If `heads` is not an integer or an entry does not hold real numbers.
+        If `state_dict` is not a mapping, `heads` is not an integer or an entry does not hold real numbers.
     ValueError
         If an entry is missing, unknown or of a wrong shape, or the module was made with
         ``add_bias_kv=True``: additional keys and values that are learned are not supported.
@@ -38,7 +40,14 @@ def from_torch(state_dict, heads):
     >>> from_torch(state, heads=2).query_weight.shape
     (4, 4)
     """
-    name, given = "from_torch", set(state_dict)
+    name = "from_torch"
+    if not isinstance(state_dict, Mapping):
+        raise TypeError(
+            f"{name}: state_dict must be a mapping from names to arrays, such as module.state_dict(); "
+            f"got {type(state_dict).__name__}."
+        )
+    heads = as_integer(name, "heads", heads, minimum=1)
+    given = set(state_dict)
     if given & {"bias_k", "bias_v"}:
         raise ValueError(f"{name}: bias_k and bias_v (add_bias_kv=True) are not supported.")
     packed = "in_proj_weight" in given
@@ -56,15 +65,20 @@ def from_torch(state_dict, heads):
         if arrays[key].ndim != axes or key.startswith("in_proj") and len(arrays[key]) % 3:
             expected = "a first axis of 3 m" if key.startswith("in_proj") else "two axes"
             raise ValueError(f"{name}: {key} has the wrong shape {arrays[key].shape}; expected {expected}.")
+    width = len(arrays["in_proj_weight"]) // 3 if packed else len(arrays["q_proj_weight"])
+    if width % heads:
+        raise ValueError(f"{name}: heads must divide the {width} rows of the query's weight; got {heads}.")
     stacked = np.split(arrays["in_proj_weight"], 3) if packed else [arrays[f"{which}_proj_weight"] for which in "qkv"]
     biases = np.split(arrays["in_proj_bias"], 3) if "in_proj_bias" in given else [None] * 3
     names = ("query", "key", "value", "out")
     transposed = (weight.T for weight in (*stacked, arrays["out_proj.weight"]))
-    return MultiHeadParams(
-        heads=heads,
-        **{f"{which}_weight": weight for which, weight in zip(names, transposed, strict=True)},
-        **{f"{which}_bias": bias for which, bias in zip(names, (*biases, arrays.get("out_proj.bias")), strict=True)},
-    )
+    fields = {f"{which}_weight": weight for which, weight in zip(names, transposed, strict=True)}
+    fields |= {f"{which}_bias": bias for which, bias in zip(names, (*biases, arrays.get("out_proj.bias")), strict=True)}
+    try:
+        return MultiHeadParams(heads=heads, **fields)
+    except ValueError as error:
+        reason = str(error).replace("MultiHeadParams:", f"{name}: transposed, the arrays do not fit:")
+        raise ValueError(reason) from error
 
 
 def to_torch(params):

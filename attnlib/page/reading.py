@@ -50,9 +50,9 @@ def show_source(*functions, helpers=False):
 
     Examples
     --------
-    >>> from attnlib.softmax.shift import log_of_sum
-    >>> show_source(log_of_sum).data.splitlines()[:2]
-    ['```python', 'def log_of_sum(total):']
+    >>> from attnlib.softmax.shift import no_zero
+    >>> show_source(no_zero).data.splitlines()[:2]
+    ['```python', 'def no_zero(total):']
     """
     from IPython.display import Markdown
 
@@ -60,11 +60,12 @@ def show_source(*functions, helpers=False):
 
 
 def _with_helpers(function, found=()):
+    function = inspect.unwrap(function)  # a decorator has other globals
     found = {*found, function}
     for name in _names(function.__code__):
         called = function.__globals__.get(name)
         here = getattr(called, "__module__", None) == function.__module__
-        if here and inspect.isfunction(called) and called not in found:
+        if here and inspect.isfunction(called) and inspect.unwrap(called) not in found:
             found.update(_with_helpers(called, found))
     return sorted(found, key=lambda shown: shown.__code__.co_firstlineno)
 

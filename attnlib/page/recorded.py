@@ -1,7 +1,6 @@
 """The benchmark's recorded run, as a chapter quotes it: times beside Flash's, and peak memory."""
 
 import json
-import math
 from pathlib import Path
 
 RESULTS = Path(__file__).parents[2] / "benchmarks" / "results.json"
@@ -50,7 +49,7 @@ class RecordedRun:
     --------
     >>> run = RecordedRun({}, {("forward", 512): {"ratios": {"JAX": 1.25}, "bytes": {"JAX": 3145728}}})
     >>> run.ratio("JAX", "forward", 512), run.mib("JAX", "forward", 512), run.ratio("JAX", "backward", 512)
-    (1.25, 3.0, nan)
+    (1.25, 3.0, None)
     """
 
     def __init__(self, machine, rows):
@@ -58,10 +57,10 @@ class RecordedRun:
         self.sizes = sorted({n for _, n in rows})
 
     def ratio(self, name, passes, n):
-        """A contender's time divided by Flash's: above 1, Flash is faster. NaN if it was not measured."""
-        return self._rows.get((passes, n), {"ratios": {}})["ratios"].get(name, math.nan)
+        """A contender's time divided by Flash's: above 1, Flash is faster. None if it was not measured."""
+        return self._rows.get((passes, n), {"ratios": {}})["ratios"].get(name)
 
     def mib(self, name, passes, n):
-        """Peak memory of one call in MiB. NaN if it was not measured."""
+        """Peak memory of one call in MiB. None if it was not measured."""
         size = self._rows.get((passes, n), {"bytes": {}})["bytes"].get(name)
-        return math.nan if size is None else size / 2**20
+        return None if size is None else size / 2**20

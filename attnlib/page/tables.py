@@ -23,8 +23,8 @@ def table(columns, rows, *, caption=None, row_header=True):
         `str`. Neighbouring columns named ``(group, name)`` with one group stand
         under a common heading.
     rows : iterable of sequences
-        One value for each column. None and NaN are shown as a dash, True and
-        False as yes and no, a text as it is, whatever the format.
+        One value for each column. None is shown as a dash, NaN as NaN, True and False
+        as yes and no, a text as it is, whatever the format.
     caption : str, optional
         What the table shows.
     row_header : bool, default True
@@ -147,8 +147,10 @@ def _is_truth(value):
 def _text(name, how, value):
     if _is_truth(value):
         return "yes" if value else "no"
-    if value is None or (isinstance(value, numbers.Real) and math.isnan(value)):
+    if value is None:
         return "–"
+    if isinstance(value, numbers.Real) and math.isnan(value):
+        return "NaN"
     if isinstance(value, str):
         return value
     try:

@@ -2,9 +2,10 @@
 
 import numpy as np
 
-from attnlib.checks.arrays import as_float
+from attnlib.checks.arrays import as_float, broadcasts_to, quiet
 
 
+@quiet
 def rotary(x, positions, *, base=10000.0):
     r"""Rotate each pair of neighbouring features by an angle proportional to the position.
 
@@ -64,6 +65,7 @@ def rotary(x, positions, *, base=10000.0):
     return _rotate("rotary", "x", x, positions, base, 1)
 
 
+@quiet
 def rotary_backward(d_out, positions, *, base=10000.0):
     r"""Gradient of `rotary` with respect to x: rotate back.
 
@@ -112,11 +114,7 @@ def _rotate(function, name, x, positions, base, sign):
             f"because features are rotated in pairs; got {x.shape}."
         )
     rows = x.shape[:-1]
-    try:
-        fits = np.broadcast_shapes(positions.shape, rows) == rows
-    except ValueError:
-        fits = False
-    if not fits:
+    if not broadcasts_to(positions.shape, rows):
         raise ValueError(
             f"{function}: positions must broadcast to the shape (..., n) of {name} without its last axis.\n"
             f"  positions:        {positions.shape}\n  {name + ' (..., n, d):':<17} {x.shape}"

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from attnlib.checks.arrays import as_float_dtype, as_integer
+from attnlib.checks.arrays import as_float_dtype, as_integer, quiet
 
 
 def alibi_slopes(h):
@@ -47,6 +47,7 @@ def alibi_slopes(h):
     return 2.0 ** (-8 * np.concatenate([exponents, between]))
 
 
+@quiet
 def alibi_bias(h, q, k, *, offset=0, dtype=np.float64):
     r"""A bias for the scores that falls with the distance between query and key.
 

@@ -2,10 +2,11 @@
 
 import numpy as np
 
-from attnlib.checks.arrays import as_float_dtype, as_integer
+from attnlib.checks.arrays import as_float_dtype, as_integer, quiet
 from attnlib.positions.rotation import turning_speeds
 
 
+@quiet
 def sinusoidal(n, m, *, base=10000.0, dtype=np.float64):
     r"""One row for each position: m waves, from a fast one to slower and slower ones.
 

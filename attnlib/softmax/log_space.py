@@ -2,10 +2,11 @@
 
 import numpy as np
 
-from attnlib.checks.arrays import as_axis, as_float, same_shape
-from attnlib.softmax.shift import finite, finite_maximum, log_of_sum, no_zero, shift
+from attnlib.checks.arrays import as_axis, as_float, quiet, same_shape
+from attnlib.softmax.shift import finite, finite_maximum, no_zero, shift
 
 
+@quiet
 def logsumexp(x, axis=-1):
     r"""The logarithm of the softmax's denominator, without overflow.
 
@@ -45,9 +46,10 @@ def logsumexp(x, axis=-1):
     axis = as_axis("logsumexp", x, axis)
     maximum = finite_maximum(x, axis)
     total = np.exp(shift(x, maximum)).sum(axis=axis)
-    return (maximum.squeeze(axis) + log_of_sum(total)).astype(dtype, copy=False)
+    return (maximum.squeeze(axis) + np.log(total)).astype(dtype, copy=False)
 
 
+@quiet
 def logsumexp_backward(d_logsumexp, x, logsumexp, axis=-1):
     r"""Gradient of `logsumexp` with respect to its scores: the softmax, scaled.
 
@@ -97,6 +99,7 @@ def logsumexp_backward(d_logsumexp, x, logsumexp, axis=-1):
     return (np.expand_dims(d_logsumexp, axis) * weights).astype(dtype, copy=False)
 
 
+@quiet
 def log_softmax(x, axis=-1):
     r"""The logarithm of the softmax, exact where the softmax itself underflows to 0.
 
@@ -137,14 +140,17 @@ def log_softmax(x, axis=-1):
     shifted = shift(x, finite_maximum(x, axis))
     total = np.exp(shifted).sum(axis=axis, keepdims=True)
     # An all -inf row has total 0: it stays -inf, since log(0) is replaced by 0 here.
-    with np.errstate(over="ignore"):  # scores further apart than float16 can say
-        return (shifted - log_of_sum(no_zero(total))).astype(dtype, copy=False)
+    return (shifted - np.log(no_zero(total))).astype(dtype, copy=False)
 
 
+@quiet
 def log_softmax_backward(d_log_weights, log_weights, axis=-1):
     r"""Gradient of `log_softmax` with respect to its scores.
 
-    .. math:: dx_j = dy_j - p_j \sum_i dy_i, \qquad y = \log p
+    .. math:: dx_j = dy_j - p_j \sum_{i:\, y_i > -\infty} dy_i, \qquad y = \log p, \qquad
+              dx_j = 0 \text{ where } y_j = -\infty
+
+    A log-weight of ``-inf`` stays what it is, whatever its score does: its :math:`dy` goes nowhere.
 
     Parameters
     ----------

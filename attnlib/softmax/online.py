@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from attnlib.checks.arrays import as_float
-from attnlib.softmax.shift import finite, finite_maximum, log_of_sum, shift
+from attnlib.checks.arrays import as_float, as_float_dtype, quiet
+from attnlib.softmax.shift import finite, finite_maximum, shift
 
 
 class OnlineSoftmax(NamedTuple):
@@ -63,11 +63,10 @@ class OnlineSoftmax(NamedTuple):
         TypeError
             If `dtype` is not a float dtype.
         """
-        if np.dtype(dtype).kind != "f":
-            raise TypeError(f"OnlineSoftmax.start: dtype must be float32 or float64; got {np.dtype(dtype)}.")
-        dtype = np.result_type(dtype, np.float32)
+        dtype = np.result_type(as_float_dtype("OnlineSoftmax.start", dtype), np.float32)
         return cls(np.full(shape, -np.inf, dtype), np.zeros(shape, dtype))
 
+    @quiet
     def update(self, scores):
         """Take in a block of scores and return the new state.
 
@@ -99,6 +98,7 @@ class OnlineSoftmax(NamedTuple):
         maximum = np.where(total == 0, -np.inf, maximum.squeeze(-1))
         return self.merge(OnlineSoftmax(maximum, total))
 
+    @quiet
     def merge(self, other):
         """Combine with the state of other scores, in any order, and return the new state.
 
@@ -131,6 +131,7 @@ class OnlineSoftmax(NamedTuple):
         return OnlineSoftmax(maximum, total)
 
     @property
+    @quiet
     def logsumexp(self):
         """The logsumexp of all scores so far, of shape (...): ``-inf`` before the first."""
-        return self.maximum + log_of_sum(self.total)
+        return self.maximum + np.log(self.total)

@@ -14,15 +14,10 @@ def finite_maximum(x, axis):
 
 def shift(x, maximum):
     # inf - inf is NaN, and that NaN is the answer. So is the -inf of two scores that
-    # are further apart than the dtype can say. No warning on top.
-    with np.errstate(invalid="ignore", over="ignore"):
-        return x - maximum
+    # are further apart than the dtype can say.
+    return x - maximum
 
 
 def no_zero(total):
     return np.where(total == 0, total.dtype.type(1), total)
 
-
-def log_of_sum(total):
-    with np.errstate(divide="ignore"):
-        return np.log(total)

@@ -2,10 +2,11 @@
 
 import numpy as np
 
-from attnlib.checks.arrays import as_axis, as_float, same_shape
+from attnlib.checks.arrays import as_axis, as_float, quiet, same_shape
 from attnlib.softmax.shift import finite_maximum, no_zero, shift
 
 
+@quiet
 def softmax(x, axis=-1):
     r"""Turn scores into positive weights that sum to one along `axis`.
 
@@ -55,6 +56,7 @@ def softmax(x, axis=-1):
     return (exponentials / no_zero(total)).astype(dtype, copy=False)
 
 
+@quiet
 def softmax_backward(d_weights, weights, axis=-1):
     r"""Gradient of `softmax` with respect to its scores.
 
@@ -75,8 +77,8 @@ def softmax_backward(d_weights, weights, axis=-1):
     Returns
     -------
     d_x : ndarray of shape (..., k)
-        Sums to zero along `axis`. Zero wherever a weight is zero, so also in
-        the whole of a row that may look at nothing.
+        Sums to zero along `axis`. Zero wherever a weight is zero, whatever `d_weights`
+        is there, so also in the whole of a row that may look at nothing.
 
     Raises
     ------
@@ -101,10 +103,12 @@ def softmax_backward(d_weights, weights, axis=-1):
     same_shape("softmax_backward", d_weights=d_weights, weights=weights)
     axis = as_axis("softmax_backward", weights, axis, "weights")
     # forward: weights = exp(x) / exp(x).sum()
+    d_weights = np.where(weights == 0, 0, d_weights)  # 0 · inf would be NaN
     weighted_mean = (weights * d_weights).sum(axis=axis, keepdims=True)
     return (weights * (d_weights - weighted_mean)).astype(dtype, copy=False)
 
 
+@quiet
 def softmax_jacobian(weights):
     r"""All partial derivatives of one softmax: row i, column j holds dp_i / dx_j.
 

@@ -211,8 +211,15 @@ def test_inputs_are_real_numbers(name, dtype):
         attention(**inputs)
     assert str(caught.value) == (
         f"attention: {name} must be an array of real numbers (float16, float32, float64 or integers); "
-        f"got {inputs[name].dtype}."
+        f"got {'objects, the first of them float' if dtype is object else inputs[name].dtype}."
     )
+
+
+def test_nothing_is_refused_by_name():
+    for name in ("query", "key", "value"):
+        inputs = {"query": QUERY, "key": KEY, "value": VALUE} | {name: None}
+        with pytest.raises(TypeError, match=rf"^attention: {name} must be an array of real numbers .*; got None\.$"):
+            attention(**inputs)
 
 
 # --- saved arrays ---------------------------------------------------------------------------------

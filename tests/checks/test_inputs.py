@@ -103,3 +103,11 @@ def test_causal_may_be_a_boolean_of_python_or_numpy(causal):
 )
 def test_heads_fit_if_they_are_equal_or_a_multiple(query, key, fits):
     assert heads_fit(np.ones(query), np.ones(key)) is fits
+
+
+@pytest.mark.parametrize("shape", [(2, 3), (4, 2, 3), (1, 3)])
+def test_a_repeated_mask_is_converted_without_being_expanded(shape):
+    row = np.array([0.5, -np.inf, 1e-3])
+    mask = as_mask("f", np.broadcast_to(row, shape), (4, 2, 3), np.float32)
+    assert mask.shape == shape and mask.dtype == np.float32 and mask.strides[:-1] == (0,) * (len(shape) - 1)
+    np.testing.assert_array_equal(mask, np.broadcast_to(row.astype(np.float32), shape))

@@ -75,7 +75,7 @@ def test_a_backward_names_the_array_that_does_not_fit_and_the_shape_it_expects(r
         (lambda array: array > 0, "got bool"),
         (lambda array: array * 1j, "got complex128"),
         (lambda array: array.astype(str), "got <U"),
-        (lambda array: None, "got object"),
+        (lambda array: None, "got None"),
         (lambda array: [[1.0], [1.0, 2.0]], "got nested sequences of unequal length"),
         (np.ma.masked_array, "got a masked array"),
     ],
@@ -118,6 +118,14 @@ def test_every_loop_takes_one_head_only(rng, loops):
     refused(loops, ValueError, message, **arguments | {"value": arguments["value"][:3]})
     featureless = {name: arguments[name][:, :0] for name in ("query", "key")}
     refused(loops, ValueError, f"{message}, with at least one key and one feature", **arguments | featureless)
+
+
+@pytest.mark.parametrize("loops", [naive_attention_on, *FLASH, naive_attention_backward_on])
+@pytest.mark.parametrize("memory, came", [(None, "NoneType"), (np.ones((5, 3)), "ndarray"), (Memory, "type")])
+def test_every_loop_refuses_what_is_no_memory(rng, loops, memory, came):
+    message = rf"^{loops.__name__}: memory must be a Memory; got {came}\.$"
+    with pytest.raises(TypeError, match=message):
+        loops(memory, **arguments_of(loops, rng))
 
 
 @pytest.mark.parametrize("loops", [naive_attention_on, *FLASH, naive_attention_backward_on])

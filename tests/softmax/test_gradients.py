@@ -65,3 +65,19 @@ def test_gradient_with_a_masked_score_held_at_minus_infinity(name, rng):
 
     report = check_gradient(loss, x, backward(d_out, masked, -1), tolerance=1e-9)
     assert report, str(report)
+
+
+def test_an_infinite_gradient_of_a_weight_of_zero_goes_nowhere():
+    np.testing.assert_array_equal(softmax_backward([np.inf, 0.0], [0.0, 1.0]), [0.0, 0.0])
+    np.testing.assert_array_equal(softmax_backward([np.nan, 2.0, 4.0], [0.0, 0.5, 0.5]), [0.0, -0.5, 0.5])
+
+
+def test_the_log_softmax_gradient_is_its_formula_over_the_finite_log_weights(rng):
+    x, d_y = rng.normal(size=6), rng.normal(size=6)
+    x[[1, 4]], d_y[4] = -np.inf, 1e300
+    y = log_softmax(x)
+    finite = np.isfinite(y)
+    expected = np.where(finite, d_y - np.exp(y) * d_y[finite].sum(), 0)
+    np.testing.assert_allclose(log_softmax_backward(d_y, y), expected, rtol=1e-14)
+    # An underflown weight is no -inf: its gradient still counts.
+    np.testing.assert_array_equal(log_softmax_backward([1.0, 3.0], [0.0, -2000.0]), [-3.0, 3.0])

@@ -1,0 +1,178 @@
+"""attnlib.gradients: is no right gradient called wrong, and no wrong one right, however rounding blurs the slopes?"""
+
+import numpy as np
+import pytest
+import random_gradients
+from random_gradients import KINDS, of_softmax, random_case
+
+from attnlib.attention import attention, attention_backward
+from attnlib.gradients import GradientReport, check_direction, check_gradient, numerical_gradient
+from attnlib.gradients.noise import best_slope, noise_of
+
+SEEDS = range(600)
+
+
+@pytest.fixture(autouse=True)
+def quiet_losses():
+    """The losses overflow at steps that the check tries on its own; in float64 that is nobody's fault."""
+    with np.errstate(all="ignore"):
+        yield
+
+
+def test_no_right_gradient_is_called_wrong_and_few_cannot_be_told():
+    verdicts = [check_gradient(*random_case(np.random.default_rng(seed))).verdict for seed in SEEDS]
+    assert "wrong" not in verdicts and verdicts.count("cannot tell") < 0.1 * len(SEEDS)
+
+
+def test_no_right_gradient_is_called_wrong_along_a_direction():
+    for seed in SEEDS:
+        report = check_direction(*random_case(np.random.default_rng(seed)), np.random.default_rng(seed))
+        assert report.verdict != "wrong", (seed, str(report))
+
+
+def test_no_gradient_that_is_off_by_more_than_ten_tolerances_is_called_right():
+    for seed in SEEDS:
+        rng = np.random.default_rng(seed)
+        f, x, gradient = random_case(rng)
+        error = 1e-8 * 10 ** rng.uniform(1.05, 6) * abs(gradient).max()
+        place = np.unravel_index(rng.integers(x.size), x.shape)
+        wrong = np.array(gradient)
+        wrong[place] += error * rng.choice([-1, 1])
+        report = check_gradient(f, x, wrong)
+        assert report.verdict != "right" or error == 0, (seed, str(report))
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_a_plainly_wrong_gradient_of_every_kind_is_called_wrong(kind):
+    verdicts = []
+    for seed in range(20):
+        f, x, gradient = kind(np.random.default_rng(seed))
+        verdicts.append(check_gradient(f, x, -gradient).verdict)
+    assert verdicts.count("wrong") >= 18
+
+
+def test_float32_gradients_are_judged_too(monkeypatch):
+    monkeypatch.setattr(random_gradients, "LARGEST", 3)
+    verdicts = []
+    for seed in range(200):
+        f, x, gradient = of_softmax(np.random.default_rng(seed))
+        verdicts.append(check_gradient(f, x.astype(np.float32), gradient).verdict)
+    assert "wrong" not in verdicts and verdicts.count("right") > 180
+
+
+def test_a_saturated_softmax_is_not_called_wrong(rng):
+    for _ in range(30):
+        query, key, value = 6 * rng.normal(size=(3, 4)), 6 * rng.normal(size=(5, 4)), rng.normal(size=(5, 2))
+        d_out = rng.normal(size=(3, 2))
+        right = attention_backward(d_out, query, key, value, attention(query, key, value)[1])[0]
+        report = check_gradient(lambda x: (d_out * attention(x, key, value)[0]).sum(), query, right)  # noqa: B023
+        assert report.verdict != "wrong" and "1 times" not in str(report)
+
+
+def test_a_large_constant_in_the_loss_hides_no_wrong_gradient_and_blames_no_right_one():
+    def f(x):
+        return 1e8 + (x**2).sum()
+
+    x = np.array([1.0, -2.0, 3.0])
+    assert check_gradient(f, x, 2 * x).verdict != "wrong"
+    assert check_gradient(f, x, 2 * x, tolerance=1e-6)
+    assert check_gradient(f, x, 2.001 * x).verdict == "wrong"
+
+
+def test_a_step_that_cannot_tell_names_one_that_can(rng):
+    f, x, gradient = of_softmax(np.random.default_rng(4))
+    report = check_gradient(f, x, gradient, eps=1e-11)
+    assert report.verdict == "cannot tell" and not report
+    step = float(report.note.removeprefix("A step of ").removesuffix(" could tell more."))
+    assert check_gradient(f, x, gradient, eps=step, tolerance=1e-7)
+    assert check_gradient(f, x, 1.1 * gradient, eps=1e-6).verdict == "wrong"
+
+
+def test_where_float32_cannot_tell_float64_is_named():
+    x = np.array([1.0, 2.0], np.float32)
+    report = check_gradient(lambda x: np.float32(1e6) + (x**2).sum(), x, 2 * x, tolerance=1e-6)
+    assert report.verdict == "cannot tell" and "check in float64" in report.note
+
+
+def test_where_no_step_can_tell_a_tolerance_is_named_that_could():
+    def f(x):
+        return 1e13 + np.sin(x).sum()
+
+    x = np.array([1.0, 2.0])
+    report = check_gradient(f, x, np.cos(x))
+    assert report.verdict == "cannot tell" and "take a large constant out of it" in report.note
+    tolerance = float(report.note.partition("tolerance=")[2].removesuffix("."))
+    assert 1e-8 < tolerance and check_gradient(f, x, np.cos(x), tolerance=tolerance)
+
+
+def test_a_report_that_cannot_tell_says_so():
+    report = GradientReport(False, 1e-6, (2,), 1.5, 1.25, 1e-8, "A note.", uncertainty=1e-5)
+    assert report.verdict == "cannot tell" and not report
+    assert str(report) == (
+        "CANNOT TELL: relative error 1.0e-06, tolerance 1e-08, finite difference known to 1e-05\n"
+        "worst entry [2]: yours 1.5, finite difference 1.25. A note."
+    )
+    assert GradientReport(False, 1e-4, (2,), 1.5, 1.25, 1e-8, uncertainty=1e-5).verdict == "wrong"
+    assert GradientReport(True, 1e-9, (2,), 1.5, 1.25, 1e-8, uncertainty=1e-5).verdict == "right"
+
+
+def test_a_factor_that_reads_as_one_is_not_named():
+    x = np.array([1.0, 2.0])
+    report = check_gradient(lambda x: (x**2).sum(), x, 2 * x * (1 + 3e-11), tolerance=1e-12)
+    assert "1 times" not in str(report)
+
+
+def test_agreement_by_chance_with_a_slope_that_nobody_knows_is_not_right():
+    def f(x):
+        return 1e13 + 1e-9 * x[0]  # a constant, as far as float64 knows
+
+    report = check_gradient(f, [1.0, 1.0], [0.0, 50.0])
+    assert report.verdict == "wrong"
+    assert check_gradient(lambda x: 1e10 + x[0], [1.0], [1.00001]).verdict != "right"
+
+
+# --- noise and steps ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("offset", [10.0**power for power in range(0, 11)] + [2.0**20, 3e6, 4670406.4])
+def test_the_noise_of_a_rounded_sum_is_bounded_and_not_by_far_too_much(offset):
+    noise = noise_of("f", lambda x: float((x + offset) - offset), np.array(0.67), np.array(7.4e-4))
+    assert np.spacing(offset) / 2 <= noise <= 40 * np.spacing(offset) + 1e-15
+
+
+def test_terms_that_cancel_count_with_their_size():
+    x = np.array([30.0, -30.0])
+    assert np.tanh(x).sum() == 0
+    assert noise_of("f", lambda x: np.tanh(x).sum(), x, np.full(2, 1e-3)) > 1e-16
+
+
+def test_a_long_step_that_does_not_see_what_lies_between_is_not_trusted():
+    slope, uncertainty, _ = best_slope(lambda t: np.sin(100 * t), 0.04, 1e-7, 1.0, 1e-6)
+    assert abs(slope - 100) < uncertainty < 5
+
+
+def test_a_function_without_values_far_away_is_measured_close_by():
+    slope, uncertainty, _ = best_slope(lambda t: np.log(0.01 + t) if t > -0.01 else np.nan, 0.01, 1e-15, 1e-6, 1e-9)
+    assert abs(slope - 100) < uncertainty < 1e-4
+
+
+def test_a_loss_of_one_number_gets_an_array_at_every_call():
+    seen = []
+    check_gradient(lambda x: seen.append(x) or 1e8 + x**2, 3.0, 6.5)
+    assert len(seen) > 20 and {type(x) for x in seen} == {np.ndarray}
+
+
+def test_a_chance_hit_is_not_right():
+    def f(x):
+        return 1e12 + x[0]
+
+    blurred = numerical_gradient(f, [1.0], order=4)
+    assert abs(blurred[0] - 1) > 1e-3  # what rounding made of the slope 1
+    assert check_gradient(f, [1.0], blurred).verdict != "right"
+
+
+@pytest.mark.parametrize("seed", [1361, 3516, 3663, 6654, 6720, 7028, 7076, 8755])
+def test_slopes_far_below_the_rounding_of_the_terms_are_not_called_wrong(seed):
+    case = random_case(np.random.default_rng(seed))
+    assert check_gradient(*case).verdict != "wrong"
+    assert check_direction(*case, np.random.default_rng(seed)).verdict != "wrong"
