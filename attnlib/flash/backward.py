@@ -3,13 +3,14 @@
 Comments in brackets give the names in the FlashAttention-2 paper.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 
 from attnlib.checks.arrays import quiet
 from attnlib.checks.inputs import attention_inputs
-from attnlib.flash.tiles import BLOCK_K, BLOCK_Q, longest, plan_for, shared_heads
+from attnlib.flash.tiles import BLOCK_K, BLOCK_Q, longest, pick, plan_for, shared_heads
 
 
 @quiet
@@ -72,15 +73,16 @@ def flash_attention_backward(
     inputs = attention_inputs(function, query, key, value, **saved, mask=mask, scale=scale)
     query, key, value, _, scale, dtype, _ = inputs
     tiles = plan_for(function, inputs, causal, window, offset, block_q, block_k)
-    d_query, d_key, d_value = (np.zeros(array.shape, array.dtype) for array in (query, key, value))
+    gradients = [np.zeros(array.shape, array.dtype) for array in (query, key, value)]
+    d_query, d_key, d_value = (pick(gradient, slice(None)) for gradient in gradients)  # views: (heads, n, x)
     for part in _recompute(tiles, inputs):
         # forward: out = weights @ value
-        d_value[part.key_head][part.columns] += part.weights.T @ part.d_out
+        d_value[part.key_heads, part.columns] += part.weights.mT @ part.d_out
         # forward: scores = (scale * query) @ key.mT
-        d_key[part.key_head][part.columns] += part.d_scores.T @ part.scaled_query
-        d_query[part.head][part.rows] += part.d_scores @ part.key
+        d_key[part.key_heads, part.columns] += part.d_scores.mT @ part.scaled_query
+        d_query[part.heads, part.rows] += part.d_scores @ part.key
     d_query *= scale
-    return tuple(gradient.astype(dtype, copy=False) for gradient in (d_query, d_key, d_value))
+    return tuple(gradient.astype(dtype, copy=False) for gradient in gradients)
 
 
 @quiet
@@ -131,14 +133,15 @@ def flash_attention_mask_backward(
     d_mask = np.zeros(inputs.mask.shape, inputs.query.dtype)
     sizes = (1,) * (inputs.query.ndim - d_mask.ndim) + d_mask.shape
     d_mask_all_axes = d_mask.reshape(sizes)  # a view
+    leading = inputs.query.shape[:-2]
     for part in _recompute(tiles, inputs):
         # forward: the mask is broadcast to the shape of the scores
-        repeated = tuple(axis for axis in (0, 1) if sizes[axis - 2] == 1)
-        d_scores = part.d_scores.sum(axis=repeated)
-        # forward: scores = scores + mask
-        place = (*part.head, part.rows, part.columns)
-        place = tuple(0 if size == 1 else index for size, index in zip(sizes, place, strict=True))
-        d_mask_all_axes[place] += d_scores
+        repeated = tuple(axis for axis in (1, 2) if sizes[axis - 3] == 1)
+        for head, d_scores in zip(range(part.heads.stop)[part.heads], part.d_scores.sum(axis=repeated), strict=True):
+            # forward: scores = scores + mask
+            place = (*np.unravel_index(head, leading), part.rows, part.columns)
+            place = tuple(0 if size == 1 else index for size, index in zip(sizes, place, strict=True))
+            d_mask_all_axes[place] += d_scores
     return d_mask.astype(inputs.dtype, copy=False)
 
 
@@ -149,8 +152,8 @@ class _Part(NamedTuple):
     carries instead: see `_split`.
     """
 
-    head: tuple
-    key_head: tuple
+    heads: slice
+    key_heads: slice
     rows: slice
     columns: slice
     scaled_query: np.ndarray
@@ -161,34 +164,37 @@ class _Part(NamedTuple):
 
 
 def _recompute(tiles, inputs):
-    """Yield a `_Part` for every tile of every head. The next tile overwrites its arrays."""
+    """Yield a `_Part` for every tile. The next tile overwrites its arrays."""
     query, key, value, _, scale, _, (d_out, out, logsumexp) = inputs
     denominators, factors = _split(logsumexp, query.dtype)  # [L]
-    weights_space, d_scores_space = tiles.workspace(query.dtype), tiles.workspace(query.dtype)
-    for key_head, query_heads in shared_heads(query, key):
-        keys, values = np.ascontiguousarray(key[key_head]), np.ascontiguousarray(value[key_head])
-        for head in query_heads:
-            scaled_query, longest_value = scale * query[head], longest(values)
+    weights_space, d_scores_space = (tiles.workspace(query.dtype, math.prod(query.shape[:-2])) for _ in range(2))
+    for key_heads, parts in shared_heads(tiles, query, key):
+        keys, values = np.ascontiguousarray(pick(key, key_heads)), np.ascontiguousarray(pick(value, key_heads))
+        longest_value = longest(values)
+        for heads in parts:
+            scaled_query, denominator = scale * pick(query, heads), pick(denominators, heads)
             for rows in tiles.query_blocks():
-                d_outs = factors[head][rows] * d_out[head][rows]
-                row_mean = np.vecdot(d_outs, out[head][rows])[:, np.newaxis]  # [D]
-                product_may_overflow = not np.isfinite(longest(d_outs) * longest_value)
+                d_outs = pick(factors, heads, rows) * pick(d_out, heads, rows)
+                row_mean = np.vecdot(d_outs, pick(out, heads, rows))[..., np.newaxis]  # [D]
+                product_may_overflow = not math.isfinite(longest(d_outs) * longest_value)
                 for tile in tiles.along(rows):
                     columns = tile.columns
                     # forward: weights = softmax(scores) = exp(scores - logsumexp)
-                    weights = np.matmul(scaled_query[rows], keys[columns].T, out=tile.view(weights_space))  # [S]
-                    tiles.hide(weights, head, tile)
-                    weights -= denominators[head][rows]
+                    weights = tile.view(weights_space, len(d_outs))
+                    np.matmul(scaled_query[:, rows], keys[:, columns].mT, out=weights)  # [S]
+                    tiles.hide(weights, heads, tile)
+                    weights -= denominator[:, rows]
                     np.exp(weights, out=weights)  # [P]
                     # forward: out = weights @ value
-                    d_scores = np.matmul(d_outs, values[columns].T, out=tile.view(d_scores_space))  # [dP]
+                    d_scores = tile.view(d_scores_space, len(d_outs))
+                    np.matmul(d_outs, values[:, columns].mT, out=d_scores)  # [dP]
                     if product_may_overflow:
                         np.copyto(d_scores, 0, where=weights == 0)  # a hidden value may be huge, and 0 · inf is NaN
                     # forward: weights = softmax(scores)
                     d_scores -= row_mean
                     d_scores *= weights  # [dS]
-                    products = scaled_query[rows], keys[columns], d_outs, weights, d_scores
-                    yield _Part(head, key_head, rows, columns, *products)
+                    products = scaled_query[:, rows], keys[:, columns], d_outs, weights, d_scores
+                    yield _Part(heads, key_heads, rows, columns, *products)
 
 
 def _split(logsumexp, dtype):

@@ -7,11 +7,13 @@ a larger score comes along; the backward computes each tile of weights again, fr
 saved number a query. Comments in brackets give the names in the FlashAttention-2 paper.
 """
 
+import math
+
 import numpy as np
 
 from attnlib.checks.arrays import quiet
 from attnlib.checks.inputs import attention_inputs
-from attnlib.flash.tiles import BLOCK_K, BLOCK_Q, longest, plan_for, shared_heads
+from attnlib.flash.tiles import BLOCK_K, BLOCK_Q, longest, pick, plan_for, shared_heads
 
 
 @quiet
@@ -96,58 +98,59 @@ def flash_attention(
     inputs = attention_inputs(function, query, key, value, mask=mask, scale=scale)
     query, key, value, _, scale, dtype, _ = inputs
     tiles = plan_for(function, inputs, causal, window, offset, block_q, block_k)
-    out = np.empty((*query.shape[:-1], value.shape[-1]), dtype)
-    logsumexp = np.empty(query.shape[:-1], np.result_type(query.dtype, np.float64))
-    workspace = tiles.workspace(query.dtype)
-    for key_head, query_heads in shared_heads(query, key):
-        keys, values = np.ascontiguousarray(key[key_head]), np.ascontiguousarray(value[key_head])
-        for head in query_heads:
-            small = not tiles.hides and _all_is_small(scale, query[head], keys, values)
+    heads, q, v = math.prod(query.shape[:-2]), query.shape[-2], value.shape[-1]
+    out, logsumexp = np.empty((heads, q, v), dtype), np.empty((heads, q, 1), np.result_type(query.dtype, np.float64))
+    workspace = tiles.workspace(query.dtype, heads)
+    # Looking at every number of the arrays has to cost less than what it saves, two looks at the scores.
+    worth_asking = not tiles.hides and min(q, tiles.k) > 2 * (query.shape[-1] + v)
+    for key_heads, parts in shared_heads(tiles, query, key):
+        keys, values = np.ascontiguousarray(pick(key, key_heads)), np.ascontiguousarray(pick(value, key_heads))
+        for part in parts:
+            queries = scale * pick(query, part)
+            small = worth_asking and _all_is_small(queries, keys, values)
             for rows in tiles.query_blocks():
-                queries = scale * query[head][rows]
-                accumulated, maximum, total = _one_pass(tiles, head, rows, queries, keys, values, small, workspace)
-                logsumexp[head][rows] = np.log(total)  # [L]
-                logsumexp[head][rows] += maximum  # float64 from here on: see the notes
+                accumulated, maximum, total = _one_pass(tiles, part, rows, queries[:, rows], keys, values, small, workspace)
+                logsumexp[part, rows] = np.log(total)  # [L]
+                logsumexp[part, rows] += maximum  # float64 from here on: see the notes
                 total[total == 0] = 1  # nothing seen: 0 / 1
-                out[head][rows] = accumulated / total[:, np.newaxis]
-    return out, logsumexp
+                accumulated /= total
+                out[part, rows] = accumulated
+    return out.reshape(*query.shape[:-1], v), logsumexp.reshape(query.shape[:-1])
 
 
-def _one_pass(tiles, head, rows, queries, keys, values, small, workspace):
+def _one_pass(tiles, heads, rows, queries, keys, values, small, workspace):
     """Let one block of queries see the keys tile by tile; return the sum of values [O], maximum [m] and total [ℓ]."""
-    accumulated = np.zeros((len(queries), values.shape[-1]), queries.dtype)
-    maximum = np.full(len(queries), 0 if small else -np.inf, queries.dtype)
-    total = np.zeros(len(queries), queries.dtype)
-    ones = np.ones(tiles.k, queries.dtype)
+    lowest = np.finfo(queries.dtype).min  # instead of -inf, where nothing is seen yet: exp(-inf - lowest) is 0
+    maximum = 0 if small else lowest
+    accumulated, total = np.zeros((2, 1, 1, 1), queries.dtype)  # as if of (heads, rows, …)
+    seen = False
     for tile in tiles.along(rows):
-        scores = np.matmul(queries, keys[tile.columns].T, out=tile.view(workspace))  # [S]
-        tiles.hide(scores, head, tile)
+        scores = np.matmul(queries, keys[:, tile.columns].mT, out=tile.view(workspace, len(queries)))  # [S]
+        tiles.hide(scores, heads, tile)
         if not small:
-            maximum, shrink = _raise_maximum(maximum, scores)
-            total *= shrink
-            accumulated *= shrink[:, np.newaxis]
+            raised = scores.max(axis=-1, keepdims=True, initial=lowest)
+            if seen:
+                raised = np.maximum(maximum, raised)
+                shrink = np.exp(maximum - raised)
+                total *= shrink
+                accumulated *= shrink
+            maximum = raised
+            scores -= maximum
         # In base 2, as on a GPU, this would take twice as long: without AVX-512, NumPy's exp2 is not vectorised.
         weights = np.exp(scores, out=scores)  # [P̃]
-        total += weights @ ones[tile.columns]  # a product takes a third of the time of sum(axis=1)
-        accumulated += weights @ values[tile.columns]
+        found, gathered = weights.sum(axis=-1, keepdims=True), weights @ values[:, tile.columns]
+        total, accumulated = (total + found, accumulated + gathered) if seen else (found, gathered)
+        seen = True
     return accumulated, maximum, total
 
 
-def _raise_maximum(maximum, scores):
-    """Subtract the new running maximum from the scores, in place; return it and exp(old - new)."""
-    raised = np.maximum(maximum, scores.max(axis=1))
-    finite = np.where(np.isneginf(raised), 0, raised)  # nothing seen yet: exp(-inf - 0) is 0
-    scores -= finite[:, np.newaxis]
-    return raised, np.exp(maximum - finite)
-
-
-def _all_is_small(scale, queries, keys, values):
-    # |score| <= scale · |query| · |key| (Cauchy-Schwarz). Up to 20, exp lies between 2e-9 and 5e8, and its products
+def _all_is_small(queries, keys, values):
+    # |score| <= |scale · query| · |key| (Cauchy-Schwarz). Up to 20, exp lies between 2e-9 and 5e8, and its products
     # with moderate values stay in the range of float32: the sums may be taken relative to 0 instead of the maximum.
     # Asked only where nothing is hidden, so that a hidden key never decides how the visible ones are rounded.
-    if not abs(scale) * longest(queries) * longest(keys) <= 20:
+    if not longest(queries) * longest(keys) <= 20:
         return False
-    return all(_are_moderate(values[start : start + BLOCK_Q]) for start in range(0, len(values), BLOCK_Q))
+    return all(_are_moderate(values[:, start : start + BLOCK_Q]) for start in range(0, values.shape[1], BLOCK_Q))
 
 
 def _are_moderate(values):

@@ -4,6 +4,7 @@ A tile is a block of query positions times a block of key positions. The tiles l
 fixed grid; one that a causal mask or a sliding window empties is left out.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -14,6 +15,9 @@ from attnlib.checks.arrays import as_integer, as_truth
 # 64 × 64 takes 1.7 times as long, 128 × 128 1.2 times, 512 × 512 the same; 2048 × 2048 gains nothing and, causal,
 # takes 1.6 times as long, because large tiles skip less.
 BLOCK_Q, BLOCK_K = 256, 512
+# Short sequences: a tile holds the scores of several heads, since a step of Python costs more than a short head. With
+# more heads than this, what goes with the scores leaves the cache: 512 heads of 16 tokens take twice as long backward.
+MOST_HEADS = 128
 
 
 class Tile(NamedTuple):
@@ -23,10 +27,10 @@ class Tile(NamedTuple):
     columns: slice
     cut: bool
 
-    def view(self, workspace):
-        """The start of a flat `workspace` as an array of the tile's shape."""
-        shape = self.rows.stop - self.rows.start, self.columns.stop - self.columns.start
-        return workspace[: shape[0] * shape[1]].reshape(shape)
+    def view(self, workspace, heads):
+        """The start of a flat `workspace` as an array of shape (heads, rows, columns)."""
+        shape = heads, self.rows.stop - self.rows.start, self.columns.stop - self.columns.start
+        return workspace[: math.prod(shape)].reshape(shape)
 
 
 class Tiles(NamedTuple):
@@ -71,10 +75,16 @@ class Tiles(NamedTuple):
             before_the_start = self.first is not None and columns.start < rows.stop - 1 + self.first
             yield Tile(rows, columns, past_the_end or before_the_start)
 
-    def hide(self, scores, head, tile):
+    @property
+    def heads(self):
+        """How many heads go into one tile: one, unless their scores are so few that the tile holds several."""
+        scores = min(self.block_q, self.q) * min(self.block_k, self.k)
+        return max(1, min(self.block_q * self.block_k // max(1, scores), MOST_HEADS))
+
+    def hide(self, scores, heads, tile):
         """Write ``-inf`` over the hidden scores of a tile and add the additive mask, in place."""
         if self.mask is not None:
-            mask = self.mask[head][tile.rows, tile.columns]  # a view: nothing is expanded
+            mask = pick(self.mask, heads, tile.rows, tile.columns)
             if mask.dtype.kind == "b":
                 np.copyto(scores, -np.inf, where=~mask)
             else:
@@ -88,9 +98,9 @@ class Tiles(NamedTuple):
             if self.first is not None:
                 np.copyto(scores, -np.inf, where=key < query + self.first)
 
-    def workspace(self, dtype):
-        """A flat array that holds the largest tile: see `Tile.view`."""
-        return np.empty(min(self.block_q, self.q) * min(self.block_k, self.k), dtype)
+    def workspace(self, dtype, heads):
+        """A flat array that holds the largest tile of so many heads: see `Tile.view`."""
+        return np.empty(min(self.heads, heads) * min(self.block_q, self.q) * min(self.block_k, self.k), dtype)
 
 
 def plan_tiles(function, q, k, *, causal, window, offset, block_q, block_k, mask=None):
@@ -128,20 +138,38 @@ def plan_for(function, inputs, causal, window, offset, block_q, block_k):
     return plan_tiles(function, q, k, mask=mask, **bounds)
 
 
-def shared_heads(query, key):
-    """Yield the index of each key head, with the indices of the query heads that share it.
+def shared_heads(tiles, query, key):
+    """Yield some key heads, as many as go into a tile, with the query heads that share them: one of each at a time.
+
+    Heads are numbered in the order of the leading axes; some of them are a slice of the numbers.
 
     Examples
     --------
-    >>> list(shared_heads(np.ones((4, 3, 5)), np.ones((2, 7, 5))))
-    [((0,), [(0,), (1,)]), ((1,), [(2,), (3,)])]
+    >>> tiles = plan_tiles("tiles", 3, 7, causal=False, window=None, offset=0, block_q=4, block_k=8)
+    >>> tiles.heads, list(shared_heads(tiles, np.ones((4, 3, 5)), np.ones((2, 7, 5))))
+    (1, [(slice(0, 1, None), [slice(0, 2, 2), slice(1, 2, 2)]), (slice(1, 2, None), [slice(2, 4, 2), slice(3, 4, 2)])])
     """
-    for index in np.ndindex(key.shape[:-2]):
-        if query.shape[:-2] == key.shape[:-2]:
-            yield index, [index]
-        else:
-            group = query.shape[-3] // key.shape[-3]
-            yield index, [(*index[:-1], index[-1] * group + member) for member in range(group)]
+    heads, key_heads = math.prod(query.shape[:-2]), math.prod(key.shape[:-2])
+    group = heads // max(1, key_heads)
+    for start in range(0, key_heads, tiles.heads):
+        stop = min(start + tiles.heads, key_heads)
+        yield slice(start, stop), [slice(start * group + member, stop * group, group) for member in range(group)]
+
+
+def pick(array, heads, *place):
+    """Some heads of an array of shape (..., n, x), as (heads, n, x): a view where they lie one after the other.
+
+    Examples
+    --------
+    >>> pick(np.arange(12).reshape(2, 2, 3, 1), slice(1, 4, 2))[..., 0]
+    array([[ 3,  4,  5],
+           [ 9, 10, 11]])
+    """
+    leading = array.shape[:-2]
+    if array.flags.c_contiguous:
+        return array.reshape(math.prod(leading), *array.shape[-2:])[(heads, *place)]
+    numbers = range(*heads.indices(math.prod(leading)))
+    return array[(*np.unravel_index(numbers, leading), *place)] if leading else array[np.newaxis][(heads, *place)]
 
 
 def tiles_visited(q, k, *, causal=False, window=None, offset=0, block_q=BLOCK_Q, block_k=BLOCK_K):
@@ -181,4 +209,4 @@ def tiles_visited(q, k, *, causal=False, window=None, offset=0, block_q=BLOCK_Q,
 
 def longest(vectors):
     """The length of the longest row."""
-    return np.sqrt(np.vecdot(vectors, vectors).max(initial=0))
+    return math.sqrt(np.vecdot(vectors, vectors).max(initial=0))

@@ -12,8 +12,8 @@ from attnlib.masks import combine_masks
 B, H, HEADS, Q, K, D, V = 2, 6, 3, 8, 11, 5, 4
 INF, NAN = np.inf, np.nan
 
-# One by one, ragged, dividing 8 and 11 exactly, exactly all, one axis larger than all, both.
-BLOCKS = [(1, 1), (2, 3), (3, 2), (4, 11), (8, 11), (1, 64), (64, 1), (64, 64)]
+# One by one, ragged, dividing 8 and 11 exactly, exactly all, one axis larger than all, four heads in a tile, all.
+BLOCKS = [(1, 1), (2, 3), (3, 2), (4, 11), (8, 11), (1, 64), (64, 1), (8, 44), (64, 64)]
 blocks = pytest.mark.parametrize(("block_q", "block_k"), BLOCKS)
 
 BANDS = {

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from flash_cases import K, Q, V, allowed, bands, blocks, make_inputs
+from flash_cases import B, H, K, Q, V, allowed, assert_all_close, bands, blocks, flash, make_inputs, masks, some_masks
 
 from attnlib.flash import flash_attention, flash_attention_backward, tiles_visited
-from attnlib.flash.tiles import Tiles, plan_tiles
+from attnlib.flash.tiles import BLOCK_K, BLOCK_Q, MOST_HEADS, Tiles, plan_tiles
 
 
 @bands
@@ -14,7 +14,7 @@ def test_the_predicted_tiles_are_the_ones_computed(rng, band, block_q, block_k, 
     seen, hide = [], Tiles.hide
 
     def counted(tiles, scores, head, tile):
-        assert scores.shape == (tile.rows.stop - tile.rows.start, tile.columns.stop - tile.columns.start)
+        assert scores.shape[1:] == (tile.rows.stop - tile.rows.start, tile.columns.stop - tile.columns.start)
         seen.append(tile)
         hide(tiles, scores, head, tile)
 
@@ -40,14 +40,42 @@ def test_a_tile_ends_where_the_reach_of_its_queries_ends():
 
 def test_a_tile_is_a_view_of_the_workspace_so_that_none_is_allocated(rng):
     tiles = plan_tiles("tiles", 5, 7, causal=False, window=None, offset=0, block_q=2, block_k=3)
-    workspace = tiles.workspace(np.float32)
+    workspace = tiles.workspace(np.float32, 4)
     assert workspace.shape == (6,) and workspace.dtype == np.float32
-    assert tiles._replace(block_q=100, block_k=100).workspace(np.float32).shape == (35,)
+    assert tiles._replace(block_q=10, block_k=8).workspace(np.float32, 4).shape == (2 * 35,)
+    assert tiles._replace(block_q=10, block_k=8).workspace(np.float32, 1).shape == (35,)
     for rows in tiles.query_blocks():
         for tile in tiles.along(rows):
-            view = tile.view(workspace)
-            assert view.shape == (tile.rows.stop - tile.rows.start, tile.columns.stop - tile.columns.start)
+            view = tile.view(workspace, 1)
+            assert view.shape == (1, tile.rows.stop - tile.rows.start, tile.columns.stop - tile.columns.start)
             assert np.shares_memory(view, workspace)
+
+
+@pytest.mark.parametrize(("n", "heads"), [(16, MOST_HEADS), (32, MOST_HEADS), (64, 32), (256, 2), (300, 1), (4096, 1)])
+def test_the_heads_that_share_a_tile_are_as_many_as_fill_it(n, heads):
+    bounds = {"causal": False, "window": None, "offset": 0, "block_q": BLOCK_Q, "block_k": BLOCK_K}
+    tiles = plan_tiles("tiles", n, n, **bounds)
+    assert tiles.heads == heads and heads * min(n, BLOCK_Q) * min(n, BLOCK_K) <= BLOCK_Q * BLOCK_K
+
+
+def test_short_heads_are_computed_together(rng, monkeypatch):
+    seen, hide = [], Tiles.hide
+    monkeypatch.setattr(Tiles, "hide", lambda tiles, scores, *rest: seen.append(len(scores)) or hide(tiles, scores, *rest))
+    inputs = make_inputs(rng)  # 2 · 3 key heads, each shared by two query heads
+    saved = flash_attention(*inputs, block_q=Q, block_k=4 * K)
+    assert seen == [4, 4, 2, 2]
+    flash_attention_backward(saved[0], *inputs, *saved, block_q=Q, block_k=4 * K)
+    assert seen[4:] == [4, 4, 2, 2]
+
+
+@masks
+def test_heads_that_do_not_lie_one_after_the_other_give_the_same(rng, kind):
+    inputs, mask = make_inputs(rng), some_masks(rng)[kind]
+    d_out = rng.normal(size=(B, H, Q, V))
+    strewn = [np.ascontiguousarray(array.swapaxes(-2, -3)).swapaxes(-2, -3) for array in (*inputs, d_out)]
+    assert not any(array.flags.c_contiguous for array in strewn)
+    for options in ({}, {"block_q": Q, "block_k": 4 * K}, {"block_q": 3, "block_k": 2}):
+        assert_all_close(flash(strewn[:3], strewn[3], mask, **options), flash(inputs, d_out, mask, **options))
 
 
 @pytest.mark.parametrize("n", [1, 2, 5, 16])
