@@ -123,6 +123,7 @@ def _one_pass(tiles, heads, rows, queries, keys, values, small, workspace):
     lowest = np.finfo(queries.dtype).min  # instead of -inf, where nothing is seen yet: exp(-inf - lowest) is 0
     maximum = 0 if small else lowest
     accumulated, total = np.zeros((2, 1, 1, 1), queries.dtype)  # as if of (heads, rows, …)
+    ones = np.ones((tiles.k, 1), queries.dtype)
     seen = False
     for tile in tiles.along(rows):
         scores = np.matmul(queries, keys[:, tile.columns].mT, out=tile.view(workspace, len(queries)))  # [S]
@@ -138,7 +139,8 @@ def _one_pass(tiles, heads, rows, queries, keys, values, small, workspace):
             scores -= maximum
         # In base 2, as on a GPU, this would take twice as long: without AVX-512, NumPy's exp2 is not vectorised.
         weights = np.exp(scores, out=scores)  # [P̃]
-        found, gathered = weights.sum(axis=-1, keepdims=True), weights @ values[:, tile.columns]
+        found = weights @ ones[tile.columns]  # a product takes a third of the time of a sum
+        gathered = weights @ values[:, tile.columns]
         total, accumulated = (total + found, accumulated + gathered) if seen else (found, gathered)
         seen = True
     return accumulated, maximum, total
