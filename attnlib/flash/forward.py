@@ -106,10 +106,10 @@ def flash_attention(
     for key_heads, parts in shared_heads(tiles, query, key):
         keys, values = np.ascontiguousarray(pick(key, key_heads)), np.ascontiguousarray(pick(value, key_heads))
         for part in parts:
-            queries = scale * pick(query, part)
-            small = worth_asking and _all_is_small(queries, keys, values)
+            small = worth_asking and _all_is_small(scale, pick(query, part), keys, values)
             for rows in tiles.query_blocks():
-                accumulated, maximum, total = _one_pass(tiles, part, rows, queries[:, rows], keys, values, small, workspace)
+                queries = scale * pick(query, part, rows)
+                accumulated, maximum, total = _one_pass(tiles, part, rows, queries, keys, values, small, workspace)
                 logsumexp[part, rows] = np.log(total)  # [L]
                 logsumexp[part, rows] += maximum  # float64 from here on: see the notes
                 total[total == 0] = 1  # nothing seen: 0 / 1
@@ -146,11 +146,11 @@ def _one_pass(tiles, heads, rows, queries, keys, values, small, workspace):
     return accumulated, maximum, total
 
 
-def _all_is_small(queries, keys, values):
-    # |score| <= |scale · query| · |key| (Cauchy-Schwarz). Up to 20, exp lies between 2e-9 and 5e8, and its products
+def _all_is_small(scale, queries, keys, values):
+    # |score| <= |scale| · |query| · |key| (Cauchy-Schwarz). Up to 20, exp lies between 2e-9 and 5e8, and its products
     # with moderate values stay in the range of float32: the sums may be taken relative to 0 instead of the maximum.
     # Asked only where nothing is hidden, so that a hidden key never decides how the visible ones are rounded.
-    if not longest(queries) * longest(keys) <= 20:
+    if not abs(scale) * longest(queries) * longest(keys) <= 20:
         return False
     return all(_are_moderate(values[:, start : start + BLOCK_Q]) for start in range(0, values.shape[1], BLOCK_Q))
 
