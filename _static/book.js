@@ -14,13 +14,20 @@
 
   // What scrolls sideways can be reached with the keyboard and has a name; what does not scroll is no stop on the way.
   // One hidden pixel is enough to scroll.
+  // What is folded is looked at when it is opened: to measure it now would lay it out for that alone. And all is measured
+  // before anything is changed: otherwise each change would lay the page out again.
   function markScrollers() {
-    for (const formula of document.querySelectorAll(".bd-content span.math:has(mjx-math)")) {
+    const shown = (selector) => [...document.querySelectorAll(selector)].filter((box) => box.checkVisibility());
+    const formulas = shown(".bd-content span.math:has(mjx-math)").map((formula) => {
       const needed = formula.querySelector("mjx-math").getBoundingClientRect().width;
-      formula.classList.toggle("long", needed > formula.getBoundingClientRect().width + 1);
-    }
-    for (const box of document.querySelectorAll(BOXES)) {
-      const scrolls = box.scrollWidth > box.clientWidth && /auto|scroll/.test(getComputedStyle(box).overflowX);
+      return [formula, needed > formula.getBoundingClientRect().width + 1];
+    });
+    for (const [formula, long] of formulas) formula.classList.toggle("long", long);
+    const boxes = shown(BOXES).map((box) => [
+      box,
+      box.scrollWidth > box.clientWidth && /auto|scroll/.test(getComputedStyle(box).overflowX),
+    ]);
+    for (const [box, scrolls] of boxes) {
       if (scrolls) {
         box.tabIndex = 0;
         box.dataset.bookScrolls = "";
