@@ -7,11 +7,11 @@ import importlib.util
 import math
 
 import numpy as np
+from inputs import make_inputs
 
 from attnlib.attention import attention, attention_backward
 from attnlib.flash import flash_attention, flash_attention_backward
 
-HEADS, D = 4, 64
 REFERENCE = "Flash (ours)"
 LIMIT = 6 * 2**30  # bytes of score arrays beyond which a contender is left out
 TITLES = {"forward": "Forward", "causal": "Causal forward", "backward": "Backward", "both": "Forward and backward"}
@@ -20,15 +20,9 @@ TITLES = {"forward": "Forward", "causal": "Causal forward", "backward": "Backwar
 PRODUCTS = {"forward": 2, "causal": 2, "backward": 5, "both": 7}
 
 
-def make_inputs(n, d, heads, dtype):
-    rng = np.random.default_rng(0)
-    return [rng.standard_normal((heads, n, d)).astype(dtype) for _ in range(4)]  # query, key, value, d_out
-
-
-def floor(n, d, heads, dtype, passes):
-    query, key, _, _ = make_inputs(n, d, heads, dtype)
-    scores = np.empty((heads, n, n), dtype)
-    small = np.empty((heads, n, d), dtype)
+def floor(arrays, passes):
+    query, key, _, _ = arrays
+    scores, small = np.empty((*query.shape[:-1], key.shape[-2]), query.dtype), np.empty_like(query)
 
     def products():
         for number in range(PRODUCTS[passes]):
@@ -40,8 +34,8 @@ def floor(n, d, heads, dtype, passes):
     return products
 
 
-def flash(n, d, heads, dtype, passes):
-    query, key, value, d_out = make_inputs(n, d, heads, dtype)
+def flash(arrays, passes):
+    query, key, value, d_out = arrays
     saved = flash_attention(query, key, value) if passes == "backward" else None
     return {
         "forward": lambda: flash_attention(query, key, value),
@@ -51,8 +45,8 @@ def flash(n, d, heads, dtype, passes):
     }[passes]
 
 
-def plain(n, d, heads, dtype, passes):
-    query, key, value, d_out = make_inputs(n, d, heads, dtype)
+def plain(arrays, passes):
+    query, key, value, d_out = arrays
     weights = attention(query, key, value)[1] if passes == "backward" else None
     return {
         "forward": lambda: attention(query, key, value),
@@ -62,12 +56,13 @@ def plain(n, d, heads, dtype, passes):
     }[passes]
 
 
-def textbook(n, d, heads, dtype, passes, root=np.sqrt):
+def textbook(arrays, passes, root=np.sqrt):
     """The formulas as they are printed, one array for each symbol, and ``/ np.sqrt(d)`` as usual.
 
     Since NumPy 2 that division makes float64 of float32, because ``np.sqrt`` of an integer is a float64 array scalar.
     """
-    query, key, value, d_out = make_inputs(n, d, heads, dtype)
+    query, key, value, d_out = arrays
+    n, d = query.shape[-2:]
 
     def forward(causal=False):
         scores = query @ key.mT / root(d)
@@ -92,21 +87,21 @@ def textbook(n, d, heads, dtype, passes, root=np.sqrt):
     }[passes]
 
 
-def textbook_same_dtype(n, d, heads, dtype, passes):
+def textbook_same_dtype(arrays, passes):
     """The same, by somebody who knows about the division: float32 stays float32."""
-    return textbook(n, d, heads, dtype, passes, root=math.sqrt)
+    return textbook(arrays, passes, root=math.sqrt)
 
 
 def torch_with(kernel):
-    def contender(n, d, heads, dtype, passes):
+    def contender(arrays, passes):
         import torch
         from torch.nn.attention import SDPBackend, sdpa_kernel
         from torch.nn.functional import scaled_dot_product_attention
 
         backend = {"fused": SDPBackend.FLASH_ATTENTION, "math": SDPBackend.MATH}[kernel]
         learned = passes in ("backward", "both")
-        arrays = [torch.from_numpy(array)[None] for array in make_inputs(n, d, heads, dtype)]
-        inputs, d_out = [array.requires_grad_(learned) for array in arrays[:3]], arrays[3]
+        tensors = [torch.from_numpy(array)[None] for array in arrays]
+        inputs, d_out = [tensor.requires_grad_(learned) for tensor in tensors[:3]], tensors[3]
 
         def forward(causal=False):
             with sdpa_kernel(backend):
@@ -127,12 +122,11 @@ def torch_with(kernel):
     return contender
 
 
-def jax_xla(n, d, heads, dtype, passes):
+def jax_xla(arrays, passes):
     import jax
 
-    jax.config.update("jax_enable_x64", np.dtype(dtype) == np.float64)
-    arrays = [jax.numpy.asarray(array.swapaxes(0, 1)[None]) for array in make_inputs(n, d, heads, dtype)]
-    inputs, d_out = arrays[:3], arrays[3]
+    jax.config.update("jax_enable_x64", arrays[0].dtype == np.float64)
+    *inputs, d_out = (jax.numpy.asarray(array.swapaxes(0, 1)[None]) for array in arrays)
 
     def attend(causal):
         return jax.jit(lambda *inputs: jax.nn.dot_product_attention(*inputs, is_causal=causal))
@@ -166,9 +160,9 @@ SCORE_ARRAYS = {
 }  # fmt: skip
 
 
-def taking_part(n, dtype):
+def taking_part(row):
     """Who is installed and not too large."""
-    size = HEADS * n * n * np.dtype(dtype).itemsize
+    size = row["heads"] * row["n"] ** 2 * np.dtype(row["dtype"]).itemsize
     return [
         name
         for name in CONTENDERS
@@ -176,6 +170,6 @@ def taking_part(n, dtype):
     ]
 
 
-def contender(name, row, n=None):
-    """The function that does the work of a row; of another length if `n` is given."""
-    return CONTENDERS[name](n or row["n"], D, HEADS, row["dtype"], row["passes"])
+def contender(name, row):
+    """The function that does the work of a row, on arrays of its own."""
+    return CONTENDERS[name](make_inputs(row), row["passes"])

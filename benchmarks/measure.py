@@ -1,6 +1,6 @@
 """Measure one row of the table: its times, or the memory of one contender.
 
-    python benchmarks/measure.py '{"what": "time", "threads": 1, "dtype": "float32", "n": 256, "passes": "both", …}'
+    python benchmarks/measure.py '{"what": "time", "threads": 1, "dtype": "float32", "inputs": "normal", "n": 256, …}'
 
 `run.py` starts this as a process of its own for every row, since the number of threads is fixed when NumPy is imported,
 and for every memory, since a process remembers what it once needed. The answer is a line of JSON.
@@ -9,43 +9,30 @@ and for every memory, since a process remembers what it once needed. The answer 
 import ctypes
 import gc
 import json
-import statistics
 import sys
 import time
 import tracemalloc
 from pathlib import Path
 
 from contenders import NEEDS, REFERENCE, contender, taking_part
+from inputs import largest_score
+from race import race, summary
 
 
 def measure_time(row):
-    """Median seconds of each contender, and the median of its ratio to our Flash in the same round."""
-    contenders = {name: contender(name, row) for name in taking_part(row["n"], row["dtype"])}
-    for work in contenders.values():
-        work()
-    times = {name: [] for name in contenders}
-    start = time.perf_counter()
+    """Median seconds of each contender, the ratios to our Flash and how sure they are: see `race.summary`."""
+    works = {name: contender(name, row) for name in taking_part(row)}
+    for work in works.values():
+        work()  # what is loaded, compiled or cached at the first call is none of the others
     clock = time.process_time if row["threads"] == 1 else time.perf_counter
-    while (done := len(times[REFERENCE])) < 101:
-        spent = time.perf_counter() - start
-        if done >= (3 if spent > 15 * done else 5) and spent > row["spend"]:
-            break
-        for name, work in contenders.items():
-            before = clock()
-            work()
-            times[name].append(clock() - before)
-    seconds = {name: statistics.median(all_times) for name, all_times in times.items()}
-    ratios = {
-        name: statistics.median(theirs / ours for theirs, ours in zip(all_times, times[REFERENCE], strict=True))
-        for name, all_times in times.items()
-    }
-    return {"seconds": seconds, "ratios": ratios}
+    times = race(works, REFERENCE, row["spend"], clock)
+    return {"largest_score": largest_score(row), **summary(times, REFERENCE)}
 
 
 def measure_memory(row):
     """Bytes that one call needs at its peak, its results included; None where the system does not tell."""
     name = row["contender"]
-    contender(name, row, n=64)()  # load what is loaded at the first call
+    contender(name, row | {"n": 64, "heads": 1})()  # load what is loaded at the first call
     if name not in NEEDS:  # NumPy reports every array to tracemalloc
         work = contender(name, row)
         tracemalloc.start()
