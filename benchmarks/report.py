@@ -9,8 +9,8 @@ A number is a time divided by the time of our Flash in the same round, d = v = {
 It is the median of the rounds; ± reaches to the further end of its 95 % interval. Rounds go on until that is within
 3 % of every number of a row, or the time for the row is over (*settled*: no). With one thread the time is the
 processor's, otherwise the wall clock's. *Textbook* divides by `np.sqrt(d)`, which turns float32 into float64; *dtype
-kept* divides by `math.sqrt(d)`. *Products alone* is the time of just the matrix products that the pass needs.
-A dash: not installed, or too large.
+kept* divides by `math.sqrt(d)`. JAX takes the softmax of float64 in float32. *Products alone* is the time of just the
+matrix products that the pass needs. A dash: not installed, or too large.
 """
 
 
@@ -22,7 +22,8 @@ def line(row):
 
 
 def report(machine, rows, beyond):
-    parts = ["# A run of the benchmark\n", "; ".join(f"{key} {value}" for key, value in machine.items()) + ".\n", HEADER]
+    about = "; ".join(f"{key} {value}" for key, value in machine.items())
+    parts = ["# A run of the benchmark\n", f"{about}.\n", HEADER]
     for group in dict.fromkeys((row["passes"], row["dtype"], row["inputs"]) for row in rows):
         chosen = [row for row in rows if (row["passes"], row["dtype"], row["inputs"]) == group]
         passes, dtype, inputs = group
@@ -37,7 +38,7 @@ def report(machine, rows, beyond):
         parts.append(table(["n", "heads", *columns], [memory_cells(row, columns) for row in chosen]))
     if beyond:
         parts.append("## What Flash's forward holds beyond its inputs and results, MiB, float32, 4 heads\n")
-        parts.append("Tiles and running sums, whose size depends on the blocks, and the scaled queries of a head or two.\n")
+        parts.append("Tiles and running sums, of the size of the blocks, and the scaled queries of a head or two.\n")
         parts.append(table(["n", "MiB"], [[str(n), f"{size / 2**20:.2f}"] for n, size in sorted(beyond.items())]))
     return "\n".join(parts)
 

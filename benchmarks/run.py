@@ -57,7 +57,7 @@ def arguments(given):
     parser.add_argument("--dtypes", nargs="+", default=["float32"], choices=["float32", "float64"])
     parser.add_argument("--threads", type=int, nargs="+", default=[1])
     parser.add_argument("--passes", nargs="+", default=list(TITLES), choices=list(TITLES))
-    parser.add_argument("--seconds", type=float, default=4, help="for the rounds of a row, if it does not settle sooner")
+    parser.add_argument("--seconds", type=float, default=4, help="for a row that does not settle sooner")
     return parser.parse_args(given)
 
 

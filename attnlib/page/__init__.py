@@ -1,4 +1,4 @@
-"""What only the pages of the book need: figures, figures in steps, tables, the library's own code, a recorded run.
+"""What only the pages of the book need: figures, figures in steps, tables, the library's own code, recorded runs.
 
 Read in this order:
 
@@ -6,12 +6,12 @@ Read in this order:
 2. `stepped`: a figure that a reader moves through with a slider.
 3. `tables`: rows of results, on a page and in a terminal.
 4. `reading`: the source of a function, shown in a chapter.
-5. `recorded`: the stored run of the benchmark, from which a chapter quotes.
+5. `recorded`: the stored runs of the benchmark, from which a chapter quotes.
 """
 
 from attnlib.page import plotting
 from attnlib.page.reading import show_source, source
-from attnlib.page.recorded import RecordedRun, recorded_run
+from attnlib.page.recorded import RecordedRuns, from_to, recorded_runs
 from attnlib.page.stepped import stepped_figure
 from attnlib.page.tables import Table, table
 
@@ -22,6 +22,7 @@ __all__ = [
     "Table",
     "source",
     "show_source",
-    "recorded_run",
-    "RecordedRun",
+    "recorded_runs",
+    "RecordedRuns",
+    "from_to",
 ]

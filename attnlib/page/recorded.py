@@ -1,66 +1,113 @@
-"""The benchmark's recorded run, as a chapter quotes it: times beside Flash's, and peak memory."""
+"""The benchmark's recorded runs, as a chapter quotes them: what all of them agree on."""
 
 import json
 from pathlib import Path
 
-RESULTS = Path(__file__).parents[2] / "benchmarks" / "results.json"
+RUNS = Path(__file__).parents[2] / "benchmarks" / "runs"
 
 
-def recorded_run(path=None, *, threads=1, dtype="float32"):
-    """Read what `make bench` measured.
+def recorded_runs(path=None, *, threads=1, dtype="float32", inputs="normal"):
+    """Read what `make bench` measured, on however many machines.
 
     Parameters
     ----------
     path : str or Path, optional
-        Where the run is stored; by default ``benchmarks/results.json`` of the course.
+        The folder that holds the runs, a JSON file each; by default ``benchmarks/runs`` of the course.
     threads : int, default 1
     dtype : str, default "float32"
-        Which of the measurements.
+    inputs : {"normal", "trained"}
+        Which of the measurements: with scores near zero, or spread as in a trained model.
 
     Returns
     -------
-    run : RecordedRun
-        Nothing is measured in it if there is no such file, and its `machine` says so.
+    runs : RecordedRuns
+        Those runs that measured any of it, in the order of their names; none if there is no such folder.
 
     Examples
     --------
-    >>> recorded_run("elsewhere.json").machine
-    {'elsewhere.json': "missing; it comes with the course's files"}
+    >>> recorded_runs("elsewhere").machines
+    []
     """
-    path = RESULTS if path is None else Path(path)
-    if not path.is_file():
-        return RecordedRun({path.name: "missing; it comes with the course's files"}, {})
-    stored = json.loads(path.read_text(encoding="utf-8"))
-    chosen = [row for row in stored["rows"] if (row["threads"], row["dtype"]) == (threads, dtype)]
-    return RecordedRun(stored["machine"], {(row["passes"], row["n"]): row for row in chosen})
+    runs = {}
+    for file in sorted(Path(RUNS if path is None else path).glob("*.json")):
+        stored = json.loads(file.read_text(encoding="utf-8"))
+        asked = (threads, dtype, inputs)
+        rows = [row for row in stored["rows"] if (row["threads"], row["dtype"], row["inputs"]) == asked]
+        if rows:
+            runs[file.stem] = {"machine": stored["machine"], "rows": rows}
+    return RecordedRuns(runs)
 
 
-class RecordedRun:
-    """A run of the benchmark, by contender, pass ("forward", "causal", "backward", "both") and length n.
+class RecordedRuns:
+    """Runs of the benchmark, by contender, pass ("forward", "causal", "backward", "both") and length n.
 
     Attributes
     ----------
-    machine : dict
-        What it ran on: versions, processor, date.
-    sizes : list of int
-        The lengths n that were measured.
+    machines : list of dict
+        What each ran on: "run", its name, then processor, BLAS kernel, versions, load and the like.
+    heads : dict of int to int
+        The lengths n that any run measured, in order, and with how many heads.
+    settled : tuple of int
+        In how many rows the 95 % interval of every ratio is within 3 %, and of how many.
 
     Examples
     --------
-    >>> run = RecordedRun({}, {("forward", 512): {"ratios": {"JAX": 1.25}, "bytes": {"JAX": 3145728}}})
-    >>> run.ratio("JAX", "forward", 512), run.mib("JAX", "forward", 512), run.ratio("JAX", "backward", 512)
-    (1.25, 3.0, None)
+    >>> row = {"passes": "forward", "n": 512, "heads": 4, "settled": True, "bytes": {"JAX": 3145728}}
+    >>> one = {"machine": {"cores": 2}, "rows": [row | {"ratios": {"JAX": 1.25}}]}
+    >>> two = {"machine": {"cores": 8}, "rows": [row | {"ratios": {"JAX": 0.75}}]}
+    >>> runs = RecordedRuns({"one": one, "two": two})
+    >>> runs.ratio("JAX", "forward", 512), runs.mib("JAX", "forward", 512), runs.ratio("JAX", "backward", 512)
+    ((0.75, 1.25), (3.0, 3.0), None)
     """
 
-    def __init__(self, machine, rows):
-        self.machine, self._rows = machine, rows
-        self.sizes = sorted({n for _, n in rows})
+    def __init__(self, runs):
+        self.machines = [{"run": name, **run["machine"]} for name, run in runs.items()]
+        self._rows = {name: {(row["passes"], row["n"]): row for row in run["rows"]} for name, run in runs.items()}
+        rows = [row for run in runs.values() for row in run["rows"]]
+        self.heads = {row["n"]: row["heads"] for row in sorted(rows, key=lambda row: row["n"])}
+        self.settled = sum(row["settled"] for row in rows), len(rows)
+
+    def ratios(self, name, passes, n):
+        """For each run that measured it, a contender's time divided by Flash's: above 1, Flash is faster.
+
+        Examples
+        --------
+        >>> row = {"passes": "both", "n": 64, "heads": 64, "settled": False, "bytes": {}, "ratios": {"JAX": 0.5}}
+        >>> RecordedRuns({"one": {"machine": {}, "rows": [row]}}).ratios("JAX", "both", 64)
+        {'one': 0.5}
+        """
+        return self._all("ratios", name, passes, n)
 
     def ratio(self, name, passes, n):
-        """A contender's time divided by Flash's: above 1, Flash is faster. None if it was not measured."""
-        return self._rows.get((passes, n), {"ratios": {}})["ratios"].get(name)
+        """The lowest and the highest of `ratios`. None if no run measured it."""
+        return _ends(self.ratios(name, passes, n).values())
 
     def mib(self, name, passes, n):
-        """Peak memory of one call in MiB. None if it was not measured."""
-        size = self._rows.get((passes, n), {"bytes": {}})["bytes"].get(name)
-        return None if size is None else size / 2**20
+        """Peak memory of one call in MiB, the lowest and the highest of all runs. None if no run measured it."""
+        return _ends(size / 2**20 for size in self._all("bytes", name, passes, n).values())
+
+    def _all(self, what, name, passes, n):
+        found = {run: rows.get((passes, n), {what: {}})[what].get(name) for run, rows in self._rows.items()}
+        return {run: number for run, number in found.items() if number is not None}
+
+
+def _ends(numbers):
+    numbers = list(numbers)
+    return (min(numbers), max(numbers)) if numbers else None
+
+
+def from_to(how):
+    """A format for `table`: the lowest and the highest number, or one where both look the same.
+
+    Parameters
+    ----------
+    how : str
+        The format specification of each.
+
+    Examples
+    --------
+    >>> show = from_to(".2f")
+    >>> show((0.888, 1.081)), show((0.888, 0.889))
+    ('0.89–1.08', '0.89')
+    """
+    return lambda ends: "–".join(dict.fromkeys(format(end, how) for end in ends))

@@ -19,7 +19,8 @@ def test_the_default_run_takes_both_inputs_one_thread_and_less_than_an_hour():
 
 
 def test_more_is_measured_where_it_is_asked_for():
-    rows = run.plan(run.arguments("--n 64 512 --threads 1 2 --dtypes float32 float64 --passes both --seconds 9".split()))
+    asked = "--n 64 512 --threads 1 2 --dtypes float32 float64 --passes both --seconds 9"
+    rows = run.plan(run.arguments(asked.split()))
     assert len(rows) == 2 * 2 * 2 * 2 and {row["spend"] for row in rows} == {9}
     assert {(row["n"], row["heads"]) for row in rows} == {(64, 64), (512, 4)}
     assert run.minutes(rows) > run.minutes([row for row in rows if row["dtype"] == "float32"])

@@ -69,7 +69,7 @@ def test_other_versions_begin_anew_and_another_day_goes_on(tmp_path):
 def test_the_page_beside_it_shows_ratios_with_intervals_dashes_and_what_is_not_settled(tmp_path):
     run = Run(ABOUT, tmp_path)
     run.add(row(512, 1.5, settled=False, rounds=17))
-    run.add(row(512, 2.5, inputs="trained"))
+    run.add(row(512, 2.5, inputs="trained", bytes={}))
     (page,) = (path.read_text(encoding="utf-8") for path in tmp_path.glob("*.md"))
     assert "BLAS kernel Haswell" in page and "load 0.5" in page
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in page.splitlines() if line[:5] == "| 512"]

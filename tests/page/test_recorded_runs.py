@@ -1,0 +1,131 @@
+"""attnlib.page.recorded: does a chapter quote what all runs agree on, and say so where there is none?"""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from attnlib.page import from_to, recorded_runs, table
+
+STORED = Path(__file__).parents[2] / "benchmarks" / "runs"
+FORWARD, BACKWARD = ("forward", 512), ("backward", 512)
+
+
+def row(passes, n, first, **other):
+    """A measurement whose numbers tell which one it is: ratios first, first + 1; memory of one of them only."""
+    ratios = {"plain": first, "JAX": first + 1}
+    usual = {"threads": 1, "dtype": "float32", "inputs": "normal", "heads": 4, "settled": True}
+    return usual | {"passes": passes, "n": n} | {"ratios": ratios, "bytes": {"plain": first * 2**20}} | other
+
+
+def store(folder, name, *rows):
+    content = {"machine": {"processor": name.upper(), "cores": 2}, "beyond": {}, "rows": rows}
+    (folder / f"{name}.json").write_text(json.dumps(content), encoding="utf-8")
+    (folder / f"{name}.md").write_text("# for people")
+
+
+@pytest.fixture
+def one(tmp_path):
+    store(
+        tmp_path,
+        "b",
+        row("forward", 2048, 10),
+        row(*FORWARD, 20, settled=False),
+        row(*BACKWARD, 30),
+        row("both", 512, 60, bytes={"plain": 3 * 2**19, "JAX": None}),
+        row("forward", 16, 70, heads=1024),
+        row(*FORWARD, 40, threads=2),
+        row(*FORWARD, 50, dtype="float64"),
+        row(*FORWARD, 80, inputs="trained", bytes={}),
+    )
+    return tmp_path
+
+
+@pytest.fixture
+def two(one):
+    store(one, "a", row(*FORWARD, 15), row(*BACKWARD, 35), row("causal", 1024, 5, ratios={"plain": 5}))
+    return one
+
+
+def test_of_one_run_both_ends_are_its_own(one):
+    runs = recorded_runs(one)
+    assert runs.machines == [{"run": "b", "processor": "B", "cores": 2}]
+    found = [runs.ratio("plain", *place) for place in (("forward", 2048), FORWARD, BACKWARD)]
+    assert found == [(10, 10), (20, 20), (30, 30)]
+    assert runs.ratio("JAX", *FORWARD) == (21, 21) and runs.ratios("JAX", *FORWARD) == {"b": 21}
+    assert runs.mib("plain", *BACKWARD) == (30, 30) and runs.mib("plain", "both", 512) == (1.5, 1.5)
+
+
+def test_of_two_runs_the_lowest_and_the_highest_count_whichever_has_them(two):
+    runs = recorded_runs(two)
+    assert [machine["run"] for machine in runs.machines] == ["a", "b"]
+    assert runs.ratio("plain", *FORWARD) == (15, 20) and runs.ratio("plain", *BACKWARD) == (30, 35)
+    assert runs.mib("plain", *FORWARD) == (15, 20) and runs.mib("plain", *BACKWARD) == (30, 35)
+    assert runs.ratios("plain", *FORWARD) == {"a": 15, "b": 20}
+
+
+def test_a_run_that_did_not_measure_it_takes_nothing_from_the_others(two):
+    runs = recorded_runs(two)
+    assert runs.ratio("plain", "forward", 2048) == (10, 10) and runs.ratios("plain", "causal", 1024) == {"a": 5}
+    assert runs.ratio("JAX", "causal", 1024) is None and runs.ratios("JAX", "causal", 1024) == {}
+
+
+def test_lengths_come_in_order_with_their_heads(two):
+    assert list(recorded_runs(two).heads.items()) == [(16, 1024), (512, 4), (1024, 4), (2048, 4)]
+
+
+def test_what_is_not_settled_is_counted(two):
+    assert recorded_runs(two).settled == (7, 8)
+    assert recorded_runs(two, threads=2).settled == (1, 1)
+
+
+def test_other_threads_numbers_and_inputs_are_other_runs(two):
+    assert recorded_runs(two, threads=2).ratio("plain", *FORWARD) == (40, 40)
+    assert recorded_runs(two, dtype="float64").ratio("plain", *FORWARD) == (50, 50)
+    trained = recorded_runs(two, inputs="trained")
+    assert trained.ratio("plain", *FORWARD) == (80, 80) and trained.mib("plain", *FORWARD) is None
+    assert [machine["run"] for machine in trained.machines] == ["b"] and list(trained.heads) == [512]
+
+
+@pytest.mark.parametrize("place", [("plain", "forward", 64), ("plain", "causal", 512), ("PyTorch", "forward", 512)])
+def test_what_was_not_measured_is_none(two, place):
+    runs = recorded_runs(two)
+    assert runs.ratio(*place) is None and runs.mib(*place) is None and runs.ratios(*place) == {}
+
+
+def test_memory_may_be_unknown_where_the_time_is_not(one):
+    runs = recorded_runs(one)
+    assert runs.mib("JAX", *FORWARD) is None and runs.mib("JAX", "both", 512) is None
+    assert runs.ratio("JAX", "both", 512) == (61, 61)
+
+
+@pytest.mark.parametrize("folder", ["gone", "."])
+def test_without_a_folder_or_runs_in_it_nothing_is_measured(tmp_path, folder):
+    runs = recorded_runs(str(tmp_path / folder))
+    assert runs.machines == [] and runs.heads == {} and runs.settled == (0, 0)
+    assert runs.ratio("plain", *FORWARD) is None and runs.mib("plain", *FORWARD) is None
+
+
+def test_the_runs_of_the_course_are_found_from_any_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    stored = {file.stem: json.loads(file.read_text(encoding="utf-8")) for file in sorted(STORED.glob("*.json"))}
+    usual = (1, "float32", "normal")
+    chosen = {
+        name: [row for row in run["rows"] if (row["threads"], row["dtype"], row["inputs"]) == usual]
+        for name, run in stored.items()
+    }
+    runs = recorded_runs()
+    assert runs.machines == [{"run": name, **stored[name]["machine"]} for name, rows in chosen.items() if rows]
+    assert runs.settled[1] == sum(map(len, chosen.values()))
+    for name, rows in chosen.items():
+        for found in rows:
+            for peer, ratio in found["ratios"].items():
+                assert runs.ratios(peer, found["passes"], found["n"])[name] == ratio
+
+
+def test_a_table_shows_both_ends_once_where_they_look_the_same(two):
+    runs = recorded_runs(two)
+    places = [FORWARD, ("forward", 2048), ("forward", 8192)]
+    rows = [[f"{n}", runs.ratio("plain", passes, n)] for passes, n in places]
+    shown = [line.split() for line in str(table({"n": None, "plain": from_to(".1f")}, rows)).splitlines()]
+    assert shown[1:] == [["512", "15.0–20.0"], ["2048", "10.0"], ["8192", "–"]]
