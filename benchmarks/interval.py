@@ -1,6 +1,6 @@
 """How sure a measured ratio is: an interval for its median that supposes nothing about how times are distributed."""
 
-import math
+import functools
 import statistics
 
 FEWEST = 6  # with five numbers not even the smallest and the largest enclose the median 19 times in 20
@@ -8,19 +8,27 @@ WANTED = 0.03  # of the ratio, on each side
 
 
 def interval(numbers):
-    """The 95 % interval of the median, between two of the numbers; None if they are fewer than 6.
-
-    Each number is above the median or below it like a tossed coin, independently of the others. So the k-th smallest
-    and the k-th largest fail to enclose it with the probability that of n coins fewer than k show heads, twice.
-    """
-    n = len(numbers)
-    if n < FEWEST:
+    """The 95 % interval of the median, between two of the numbers; None if they are fewer than 6."""
+    if len(numbers) < FEWEST:
         return None
-    left_out, tail = 0, 1  # tail: in how many of the 2^n outcomes at most `left_out` coins show heads
-    while 2 * 20 * (tail := tail + math.comb(n, left_out + 1)) <= 2**n:
-        left_out += 1
-    ordered = sorted(numbers)
-    return ordered[left_out], ordered[-1 - left_out]
+    ordered, outside = sorted(numbers), left_out(len(numbers))
+    return ordered[outside], ordered[-1 - outside]
+
+
+@functools.cache
+def left_out(n):
+    """How many of n sorted numbers lie outside the interval, at each end.
+
+    Each number is above the median or below it like a tossed coin, independently of the others. So the interval fails
+    to enclose the median when of n coins at most so many show heads, or tails: at most once in 20 times.
+    """
+    outside, ways, fewer = 0, 1, 1  # of the 2^n outcomes: with exactly, and with at most so many heads
+    while True:
+        ways = ways * (n - outside) // (outside + 1)
+        fewer += ways
+        if 2 * 20 * fewer > 2**n:
+            return outside
+        outside += 1
 
 
 def half_width(numbers):

@@ -104,6 +104,11 @@ def from_to(how):
     how : str
         The format specification of each.
 
+    Returns
+    -------
+    show : callable
+        From the two numbers to a text.
+
     Examples
     --------
     >>> show = from_to(".2f")
