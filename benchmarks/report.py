@@ -38,7 +38,7 @@ def report(machine, rows, beyond):
         parts.append(table(["n", "heads", *columns], [memory_cells(row, columns) for row in chosen]))
     if beyond:
         parts.append("## What Flash's forward holds beyond its inputs and results, MiB, float32, 4 heads\n")
-        parts.append("Tiles and running sums, of the size of the blocks, and the scaled queries of a head or two.\n")
+        parts.append("Tiles and running sums: their size depends on the blocks, and hardly on n.\n")
         parts.append(table(["n", "MiB"], [[str(n), f"{size / 2**20:.2f}"] for n, size in sorted(beyond.items())]))
     return "\n".join(parts)
 
