@@ -78,7 +78,8 @@ def flash_attention(
 
     While all scores lie within 20 of zero, nothing is hidden and all values lie between 1e-20 and 1e20 in size, or
     are 0, the sums are taken relative to 0 instead of the running maximum. No number can then leave the range of
-    the dtype, so the result is the same up to rounding, and a tenth of the time is saved.
+    the dtype, so the result is the same up to rounding, and two passes over the scores are saved. To find out costs
+    a pass over the arrays, so it is asked only where q and k are above ``2 * (d + v)``.
 
     References
     ----------
