@@ -40,6 +40,7 @@ window.probes = (() => {
   // A formula is cut if a box around it hides a part of it: what scrolls into view is not hidden.
   function cut(formula) {
     const { left, right, top, bottom } = formula.getBoundingClientRect();
+    if (left < 0) return true; // nothing scrolls further to the left
     for (let box = formula.parentElement; box !== document.body; box = box.parentElement) {
       const { overflowX, overflowY } = getComputedStyle(box);
       const edge = box.getBoundingClientRect();

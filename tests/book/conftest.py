@@ -43,3 +43,19 @@ def watched(chromium, address):
     """One page for all that is only looked at: what a site's pages share is fetched and compiled once."""
     with Watched(chromium, address, 1440) as page:
         yield page
+
+
+@pytest.fixture
+def phone(chromium, address):
+    """A page on a phone, which must not have complained in the end."""
+    with Watched(chromium, address, 390, has_touch=True) as watched:
+        yield watched
+        assert not watched.faults
+
+
+@pytest.fixture
+def desk(chromium, address):
+    """A page on a desk, likewise."""
+    with Watched(chromium, address, 1440, color_scheme="light") as watched:
+        yield watched
+        assert not watched.faults

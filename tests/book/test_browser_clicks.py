@@ -5,21 +5,7 @@ import re
 import browser
 import pytest
 from playwright.sync_api import expect
-from watched import PAGES, Watched, accessibility
-
-
-@pytest.fixture
-def phone(chromium, address):
-    with Watched(chromium, address, 390, has_touch=True) as watched:
-        yield watched
-        assert not watched.faults
-
-
-@pytest.fixture
-def desk(chromium, address):
-    with Watched(chromium, address, 1440, color_scheme="light") as watched:
-        yield watched
-        assert not watched.faults
+from watched import PAGES, accessibility
 
 
 def test_search_finds_a_word(desk):

@@ -1,8 +1,7 @@
 """Solved exercises: ticked by the reader, remembered by the browser, shown in the contents and on the map."""
 
-import pytest
 from playwright.sync_api import expect
-from watched import Watched, accessibility
+from watched import accessibility
 
 from attnlib.exercises.engine.registry import registry
 
@@ -14,13 +13,6 @@ NO_STORAGE = """for (const name of ["getItem", "setItem"]) {
         return usual.call(this, key, ...rest);
     };
 }"""
-
-
-@pytest.fixture
-def desk(chromium, address):
-    with Watched(chromium, address, 1440, color_scheme="light") as watched:
-        yield watched
-        assert not watched.faults
 
 
 def test_a_solved_exercise_is_remembered_and_shown(desk):

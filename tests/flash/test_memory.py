@@ -45,3 +45,12 @@ def test_a_mask_that_repeats_one_row_takes_the_room_of_one_row(rng, mask_dtype):
         np.testing.assert_array_equal(same, expected)
     assert peak_memory(flash_attention, *inputs, mask=mask, **options) < n * n
     assert peak_memory(flash_attention_backward, d_out, *inputs, *saved, mask=mask, **options) < n * n
+
+
+def test_the_forward_holds_a_tile_beyond_its_results_however_many_queries(rng):
+    beyond = []
+    for n in (1024, 4096):
+        query, key, value = make_inputs(rng, leading=(), q=n, k=64, d=64, v=8)
+        results = n * (8 + 1) * 8  # out and logsumexp in float64
+        beyond.append(peak_memory(flash_attention, query, key, value, block_q=64, block_k=64) - results)
+    assert beyond[1] < beyond[0] + 64 * 64 * 8  # less than another tile
