@@ -35,6 +35,24 @@ SEEN = {  # case numbers, counted from 1, on which the mistake shows
         "sign": "1245",
         "ce_shortcut": "12345",
     },
+    "temperature_gradient": {
+        "sign": "123",
+        "no_square": "123",
+        "scaled_twice": "123",
+        "as_factor": "123",
+        "at_one": "123",
+        "multiplied": "123",
+        "no_softmax": "12345",
+        "no_mean": "12345",
+        "plain_mean": "123",
+        "sigmoid": "12345",
+        "no_keepdims": "12345",
+        "d_scores": "12345",
+        "per_row": "12345",
+        "mean_of_rows": "123",
+        "mean_of_all": "123",
+        "no_max": "3",
+    },
     "online_softmax": {
         "no_rescale": "125",
         "alpha_inv": "125",
@@ -71,6 +89,16 @@ def test_the_backward_oracle_agrees_with_finite_differences_of_the_forward_oracl
         unit[at] = step
         near, far = ((d_weights * (forward(x + k * unit) - forward(x - k * unit))).sum() for k in (1, 2))
         assert d_x[at] == pytest.approx((8 * near - far) / (12 * step), abs=1e-10)
+
+
+def test_the_temperature_oracle_agrees_with_finite_differences_of_the_forward_oracle(rng):
+    x, d_weights, temperature, step = rng.normal(size=(2, 3)), rng.normal(size=(2, 3)), 0.7, 1e-3
+    forward = find("softmax").oracle
+    near, far = (
+        (d_weights * (forward(x / (temperature + k * step)) - forward(x / (temperature - k * step)))).sum() for k in (1, 2)
+    )
+    found = find("temperature_gradient").oracle(d_weights, x, temperature)
+    assert found == pytest.approx((8 * near - far) / (12 * step), abs=1e-9)
 
 
 def test_the_gradient_oracle_of_a_product_agrees_with_finite_differences(rng):

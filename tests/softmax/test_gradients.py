@@ -2,10 +2,19 @@
 
 import numpy as np
 import pytest
+from memory_spy import peak_memory
 from softmax_cases import INF, SHAPE
 
 from attnlib.gradients import check_gradient, complex_step_gradient
-from attnlib.softmax import log_softmax, log_softmax_backward, logsumexp, logsumexp_backward, softmax, softmax_backward
+from attnlib.softmax import (
+    log_softmax,
+    log_softmax_backward,
+    logsumexp,
+    logsumexp_backward,
+    softmax,
+    softmax_backward,
+    softmax_jacobian,
+)
 
 GRADIENTS = {
     "softmax": (softmax, lambda d, x, axis: softmax_backward(d, softmax(x, axis), axis)),
@@ -81,3 +90,11 @@ def test_the_log_softmax_gradient_is_its_formula_over_the_finite_log_weights(rng
     np.testing.assert_allclose(log_softmax_backward(d_y, y), expected, rtol=1e-14)
     # An underflown weight is no -inf: its gradient still counts.
     np.testing.assert_array_equal(log_softmax_backward([1.0, 3.0], [0.0, -2000.0]), [-3.0, 3.0])
+
+
+def test_the_gradient_never_holds_a_jacobian(rng):
+    k = 2048
+    weights, d_weights = softmax(rng.normal(size=k)), rng.normal(size=k)
+    jacobian_bytes = 8 * k * k
+    assert peak_memory(softmax_backward, d_weights, weights) < jacobian_bytes / 200
+    assert peak_memory(lambda: softmax_jacobian(weights).T @ d_weights) > jacobian_bytes  # what the spy would see

@@ -54,6 +54,12 @@ def test_logsumexp_backward_is_the_softmax_times_the_upstream_gradient(axis, rng
     np.testing.assert_allclose(logsumexp_backward(d_lse, x, lse, axis), expected, **tolerance(np.float64))
 
 
+def test_the_logsumexp_lies_between_the_maximum_and_the_maximum_plus_log_k(rng):
+    x = 20 * rng.normal(size=SHAPE)
+    above = logsumexp(x) - x.max(axis=-1)
+    assert np.all(above >= 0) and np.all(above <= np.log(K))
+
+
 def test_permuting_the_scores_leaves_the_logsumexp(rng):
     x, order = rng.normal(size=SHAPE), rng.permutation(K)
     np.testing.assert_allclose(logsumexp(x[..., order]), logsumexp(x), rtol=4e-15)

@@ -1,1 +1,1 @@
-"""Exercises of chapter 1: `forward`, `backward`, `online`. `stable` is the softmax that other exercises use."""
+"""Exercises of chapter 1: `forward`, `backward`, `temperature`, `online`. `stable` is the softmax of other exercises."""

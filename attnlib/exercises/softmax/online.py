@@ -13,8 +13,8 @@ def online_softmax(x, block):
         scores = x[start : start + block]
         new_maximum = max(maximum, scores.max())
         if new_maximum > -np.inf:  # else every score so far is -inf
-            rescale = np.exp(maximum - new_maximum)
-            total = rescale * total + np.exp(scores - new_maximum).sum()
+            rescaled = total * np.exp(maximum - new_maximum)
+            total = rescaled + np.exp(scores - new_maximum).sum()
             maximum = new_maximum
     return maximum, total
 
@@ -105,7 +105,7 @@ ONLINE_SOFTMAX = Exercise(
     chapter="softmax",
     level="hard",
     minutes=20,
-    blanks=2,
+    blanks=3,
     oracle=_oracle,
     solution=online_softmax,
     family=_family,

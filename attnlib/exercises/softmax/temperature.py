@@ -1,0 +1,212 @@
+"""The exercise on the gradient of a temperature: one number that every weight of every row depends on."""
+
+import cmath
+import math
+
+import numpy as np
+
+from attnlib.exercises.engine.model import Exercise, Mistake, Probe
+
+
+def temperature_gradient(d_weights, scores, temperature):
+    scaled = scores / temperature
+    exponentials = np.exp(scaled - scaled.max(axis=-1, keepdims=True))
+    weights = exponentials / exponentials.sum(axis=-1, keepdims=True)
+    d_scaled = weights * (d_weights - (weights * d_weights).sum(axis=-1, keepdims=True))
+    return -(d_scaled * scores).sum() / temperature**2
+
+
+def _oracle(d_weights, scores, temperature):
+    # A complex step: the loss at T + ih is L + ih dL/dT up to a term in h squared, and nothing is subtracted.
+    step = 1e-30
+    contributions = []
+    for row in np.ndindex(scores.shape[:-1]):
+        x = [float(score) for score in scores[row]]
+        exponentials = [cmath.exp((score - max(x)) / (temperature + step * 1j)) for score in x]
+        total = sum(exponentials)
+        contributions += [
+            float(g) * (exponential / total).imag for g, exponential in zip(d_weights[row], exponentials, strict=True)
+        ]
+    return math.fsum(contributions) / step
+
+
+def _family(bugs):
+    def temperature_gradient(d_weights, scores, temperature):
+        factor = temperature if "multiplied" in bugs else 1.0 if "at_one" in bugs else 1 / temperature
+        scaled = scores * factor
+        shift = 0.0 if "no_max" in bugs else scaled.max(axis=-1, keepdims=True)
+        exponentials = np.exp(scaled - shift)
+        weights = exponentials / exponentials.sum(axis=-1, keepdims=True)
+        mean = (weights * d_weights).sum(axis=-1, keepdims="no_keepdims" not in bugs)
+        if "no_mean" in bugs:
+            mean = 0.0
+        elif "plain_mean" in bugs:
+            mean = d_weights.mean(axis=-1, keepdims=True)
+        d_scaled = weights * (d_weights - mean)
+        if "sigmoid" in bugs:
+            d_scaled = weights * (1 - weights) * d_weights
+        elif "no_softmax" in bugs:
+            d_scaled = d_weights
+        if "d_scores" in bugs:
+            return d_scaled / temperature
+        slope = 1.0 if "as_factor" in bugs else -1 / temperature ** (1 if "no_square" in bugs else 2)
+        terms = d_scaled * slope * (scores / temperature if "scaled_twice" in bugs else scores)
+        if "sign" in bugs:
+            terms = -terms
+        if "per_row" in bugs:
+            return terms.sum(axis=-1)
+        if "mean_of_rows" in bugs:
+            return terms.sum(axis=-1).mean()
+        return terms.mean() if "mean_of_all" in bugs else terms.sum()
+
+    return temperature_gradient
+
+
+def _softmax(scaled):
+    exponentials = np.exp(scaled - scaled.max(axis=-1, keepdims=True))
+    return exponentials / exponentials.sum(axis=-1, keepdims=True)
+
+
+def _covariance(d_weights, scores, temperature):
+    p = _softmax(scores / temperature)
+    g_mean, x_mean = ((p * part).sum(axis=-1, keepdims=True) for part in (d_weights, scores))
+    return -np.sum(p * (d_weights - g_mean) * (scores - x_mean)) / temperature**2
+
+
+def _one_step_of_the_chain_after_the_other(d_weights, scores, temperature):
+    total = 0.0
+    for row in np.ndindex(scores.shape[:-1]):
+        p, g = _softmax(scores[row] / temperature), d_weights[row]
+        jacobian = np.diag(p) - np.outer(p, p)
+        total += g @ jacobian @ (-scores[row] / temperature**2)
+    return total
+
+
+def _inputs(rng, shape, temperature):
+    return rng.normal(size=shape), rng.normal(size=shape), temperature
+
+
+def _large_scores(rng):
+    # One row far up, one far down, one that is wide: only a shift of each row by its own maximum survives all three.
+    d_weights, scores, temperature = _inputs(rng, (3, 4), 0.5)
+    scores[0] += 1000.0
+    scores[1] -= 1000.0
+    scores[2, 2] += 900.0
+    return d_weights, scores, temperature
+
+
+TEMPERATURE_GRADIENT = Exercise(
+    id="temperature_gradient",
+    title="The gradient of the temperature",
+    chapter="softmax",
+    level="medium",
+    minutes=15,
+    blanks=3,
+    oracle=_oracle,
+    solution=temperature_gradient,
+    family=_family,
+    probes=(
+        Probe("all sizes differ", lambda rng: _inputs(rng, (2, 3, 5), 0.7)),
+        Probe("square", lambda rng: _inputs(rng, (4, 4), 2.5), "equal"),
+        Probe(
+            "large scores", _large_scores, "edge",
+            why="Any shift but that by each row's own maximum ends in NaN here.",
+        ),
+        Probe(
+            "constant upstream gradient", lambda rng: (np.full((3, 4), 2.5), rng.normal(size=(3, 4)), 0.7), "edge",
+            why="The weights sum to one at every temperature: the answer is 0.",
+        ),
+        Probe(
+            "equal scores", lambda rng: (rng.normal(size=(3, 4)), np.full((3, 4), 1.5), 0.7), "edge",
+            why="Equal scores have equal weights at every temperature: the answer is 0.",
+        ),
+    ),
+    mistakes=(
+        Mistake(
+            "sign", "+sum(d_scaled * scores) / T**2",
+            "The sign is wrong: what does x / T do when T grows and x is positive?", 2,
+        ),
+        Mistake(
+            "no_square", "-sum(d_scaled * scores) / T",
+            "A factor 1/T is missing: what is the derivative of x / T with respect to T?", 2,
+        ),
+        Mistake(
+            "scaled_twice", "-sum(d_scaled * scores / T) / T**2",
+            "There is one division by T too many: differentiate x / T, with the raw score x.", 2,
+        ),
+        Mistake(
+            "as_factor", "sum(d_scaled * scores)",
+            "This is the gradient for a factor that multiplies the scores, that is for 1/T; one step of the chain to T "
+            "is missing.", 2,
+        ),
+        Mistake(
+            "at_one", "softmax(scores)",
+            "The weights are those at T = 1: the softmax has to see the scores divided by the temperature.", 1,
+        ),
+        Mistake(
+            "multiplied", "softmax(scores * T)",
+            "The scores were multiplied by the temperature before the softmax; a temperature divides.", 1,
+        ),
+        Mistake(
+            "no_softmax", "-sum(d_weights * scores) / T**2",
+            "d_weights met the scores directly: it is the gradient for the weights and has to go through the softmax "
+            "first.", 1,
+        ),
+        Mistake(
+            "no_mean", "weights * d_weights",
+            "On the way through the softmax the weighted mean is missing: every weight depends on all scores of its "
+            "row.", 3,
+        ),
+        Mistake(
+            "plain_mean", "weights * (d_weights - mean(d_weights))",
+            "On the way through the softmax you subtract the plain mean of d_weights; it has to be weighted.", 3,
+        ),
+        Mistake(
+            "sigmoid", "weights * (1 - weights) * d_weights",
+            "On the way through the softmax only the diagonal of the Jacobian was kept: all weights of the row move.",
+            3,
+        ),
+        Mistake(
+            "no_keepdims", "sum(weights * d_weights, axis=-1) without keepdims",
+            "Without `keepdims=True` the weighted means are broadcast along columns, so each row gets those of other "
+            "rows.", 3,
+        ),
+        Mistake(
+            "d_scores", "d_scaled / T",
+            "This is the gradient for the scores, one number for each; the temperature is one number.", 2,
+        ),
+        Mistake(
+            "per_row", "one sum for each row",
+            "One number a row: but all rows share one temperature, and the loss feels it through each of them.", 3,
+        ),
+        Mistake(
+            "mean_of_rows", "the mean of the rows' sums",
+            "The rows were averaged; the contributions of all paths from T to the loss add up.", 3,
+        ),
+        Mistake(
+            "mean_of_all", "the mean of all terms",
+            "The mean of all contributions is not their sum: the chain rule adds the paths up.", 3,
+        ),
+        Mistake(
+            "no_max", "exp(scores / T) without the shift",
+            "Right on small inputs, NaN where scores are large or rows far apart: shift each row by its own maximum "
+            "before `exp`.", 3,
+        ),
+    ),
+    hints=(
+        "Give the scaled scores a name, y = x / T. From T to the loss there are two steps: T moves every y, and the y "
+        "move the weights. You have the second one already.",
+        "The gradient for one y times the slope of that y with respect to T, which is -x / T**2, is the contribution of "
+        "one path. T reaches the loss through every score of every row.",
+        "Form y, its weights and the gradient for y, as in exercise 1.2. Multiply each entry by its score, add all of "
+        "them up, divide by T squared and change the sign.",
+    ),
+    why="Softmax passes the upstream gradient to the scaled scores, and each of them passes its part to T with the slope "
+    "-x / T**2. One number feeds every score of every row, so all contributions are added.",
+    insight="It is minus the covariance of upstream gradient and scores under the weights, divided by T squared.",
+    accepts={"covariance": _covariance, "with the Jacobian": _one_step_of_the_chain_after_the_other},
+    outputs=("d_temperature",),
+    cancelling=(frozenset({"no_square", "scaled_twice"}),),
+)  # fmt: skip
+
+EXERCISES = (TEMPERATURE_GRADIENT,)
