@@ -39,6 +39,8 @@ def _softmax_family(bugs):
             shift = scores.mean(axis=axis, keepdims=True)
         elif "shift_min" in bugs:
             shift = scores.min(axis=axis, keepdims=True)
+        elif "shift_fixed" in bugs:
+            shift = 1000.0
         elif "max_no_keepdims" in bugs:
             shift = scores.max(axis=axis)
         shifted = shift - scores if "shift_reversed" in bugs else scores - shift
@@ -163,6 +165,11 @@ SOFTMAX = Exercise(
             "shift_min", "subtract the minimum of the row",
             "Shifting by the minimum makes every exponent positive, and a wide row overflows; they should all be at "
             "most 0.", 2,
+        ),
+        Mistake(
+            "shift_fixed", "subtract 1000",
+            "NaN where scores are small: one constant for all inputs underflows there (0/0); take one that depends on "
+            "the row.", 2,
         ),
         Mistake(
             "shift_reversed", "exp(x.max(-1) - x)",

@@ -51,6 +51,8 @@ def _family(bugs):
             return d_scaled / temperature
         slope = 1.0 if "as_factor" in bugs else -1 / temperature ** (1 if "no_square" in bugs else 2)
         terms = d_scaled * slope * (scores / temperature if "scaled_twice" in bugs else scores)
+        if "no_scores" in bugs:
+            terms = d_scaled * slope
         if "sign" in bugs:
             terms = -terms
         if "per_row" in bugs:
@@ -151,6 +153,11 @@ TEMPERATURE_GRADIENT = Exercise(
             "no_softmax", "-sum(d_weights * scores) / T**2",
             "d_weights met the scores directly: it is the gradient for the weights and has to go through the softmax "
             "first.", 1,
+        ),
+        Mistake(
+            "no_scores", "-sum(d_scaled) / T**2",
+            "Your answer is 0: added up as they are, the pushes on a row cancel. Each counts by how far T moves its "
+            "scaled score.", 2,
         ),
         Mistake(
             "no_mean", "weights * d_weights",
