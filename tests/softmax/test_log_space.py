@@ -54,8 +54,9 @@ def test_logsumexp_backward_is_the_softmax_times_the_upstream_gradient(axis, rng
     np.testing.assert_allclose(logsumexp_backward(d_lse, x, lse, axis), expected, **tolerance(np.float64))
 
 
-def test_the_logsumexp_lies_between_the_maximum_and_the_maximum_plus_log_k(rng):
-    x = 20 * rng.normal(size=SHAPE)
+@pytest.mark.parametrize("spread", [0.1, 20.0])  # near the upper bound, near the lower one
+def test_the_logsumexp_lies_between_the_maximum_and_the_maximum_plus_log_k(spread, rng):
+    x = spread * rng.normal(size=SHAPE)
     above = logsumexp(x) - x.max(axis=-1)
     assert np.all(above >= 0) and np.all(above <= np.log(K))
 
