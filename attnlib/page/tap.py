@@ -105,27 +105,25 @@ class TapFigure:
         return "\n".join([*lines, *(f"  {name}: {_plain(parts)}" for name, parts in self._weights.steps(*self._start))])
 
     def _repr_html_(self):
-        places = list(np.ndindex(self._weights.weights.shape))
-        sentences, ways = [], []
-        for place in places:
-            hidden = "" if place == self._start else " hidden"
-            sentences.append(f"<p{hidden}>{_marked(self._weights.sentence(*place))}</p>")
-            steps = [f"<li>{html.escape(name)}: {_marked(parts)}</li>" for name, parts in self._weights.steps(*place)]
-            ways.append(f'<ol class="way"{hidden}>\n' + "\n".join(steps) + "\n</ol>")
+        said, way = self._explained(*self._start)
         return "\n".join(
             [
                 '<figure class="tap">',
+                f"<style>{_STYLE}</style>",
                 *self._grid(),
                 '<p class="do">Choose a weight: tap it, or move with the arrow keys.</p>',
-                '<div class="said" aria-live="polite">',
-                *sentences,
-                "</div>",
-                *ways,
+                f'<p class="said" aria-live="polite">{said}</p>',
+                f'<ol class="way">{way}</ol>',
                 '<p class="rounded">≈ stands where a number is shown rounded; all are computed unrounded.</p>',
                 f"<figcaption>{html.escape(self._caption)}</figcaption>",
                 "</figure>",
             ]
         )
+
+    def _explained(self, row, column):
+        """The sentence and the steps of a weight, as HTML."""
+        steps = (f"<li>{name}: {_marked(parts)}</li>" for name, parts in self._weights.steps(row, column))
+        return _marked(self._weights.sentence(row, column)), "".join(steps)
 
     def _grid(self):
         query, key = _coloured("query ↓", "query"), _coloured("key →", "key")
@@ -141,14 +139,18 @@ class TapFigure:
         yield "</tbody>\n</table>"
 
     def _cell(self, row, column):
+        # The explanations wait in attributes: a program that runs no scripts drops these; it may show what is hidden.
         chosen = (row, column) == self._start
-        marks = f'role="gridcell" tabindex="{0 if chosen else -1}" aria-selected="{str(chosen).lower()}"'
-        frame = f"box-shadow: {_FRAME}" if chosen else ""
+        said, way = map(html.escape, self._explained(row, column))
+        marks = (
+            f'role="gridcell" tabindex="{0 if chosen else -1}" aria-selected="{str(chosen).lower()}" '
+            f'data-said="{said}" data-way="{way}"'
+        )
         if self._weights.hidden[row, column]:
-            marks += ' class="masked" aria-label="0, hidden"'
-            style = frame
-        else:
-            style = "; ".join(filter(None, [_tint(self._weights.weights[row, column]), frame]))
+            return f'<td {marks} class="masked" aria-label="0, hidden">0</td>'
+        # At most two fifths of the colour, so that the number can be read on it in both schemes.
+        tint = round(40 * float(self._weights.weights[row, column]))
+        style = f"background: color-mix(in srgb, {_COLOURS['weights']} {tint}%, transparent)"
         return f'<td {marks} style="{style}">{self._weight(row, column)}</td>'
 
     def _weight(self, row, column):
@@ -161,17 +163,25 @@ _COLOURS = {
     name: f"var(--{name}, {colour})"
     for name, colour in (("query", QUERY), ("key", KEY), ("scores", SCORES), ("weights", WEIGHTS))
 }
-_FRAME = "inset 0 0 0 2px currentColor"
+# The same colours on a dark ground, as in _static/colours.css: JupyterLab says on which it is.
+_DARK = {"query": "#7fbaff", "key": "#ffab70", "scores": "#cfa3f0", "weights": "#ff8fc7"}
+# What has to be seen in JupyterLab, too; the rest is in the style sheet of the pages.
+_STYLE = " ".join(
+    [
+        f"body[data-jp-theme-light=false] {{ {'; '.join(f'--{name}: {colour}' for name, colour in _DARK.items())} }}",
+        *(f"figure.tap .{name} {{ color: {colour} }}" for name, colour in _COLOURS.items()),
+        "figure.tap td { cursor: pointer }",
+        "figure.tap td[aria-selected=true] { box-shadow: inset 0 0 0 2px currentColor }",
+    ]
+)
 
-# Cells and explanations belong together by position, so that two figures on one page never share an id.
 _CHOOSE = (
     "const cell = event.target.closest('[aria-selected]'); if (!cell) return; "
+    "for (const other of this.querySelectorAll('[aria-selected]')) { "
+    "other.setAttribute('aria-selected', other === cell); other.tabIndex = other === cell ? 0 : -1; } "
     "const figure = this.closest('figure'); "
-    "const sentences = figure.querySelectorAll('.said p'), ways = figure.querySelectorAll('.way'); "
-    "this.querySelectorAll('[aria-selected]').forEach((other, i) => { const chosen = other === cell; "
-    "other.setAttribute('aria-selected', chosen); other.tabIndex = chosen ? 0 : -1; "
-    f"other.style.boxShadow = chosen ? '{_FRAME}' : ''; "
-    "sentences[i].hidden = ways[i].hidden = !chosen; }); cell.focus();"
+    "figure.querySelector('.said').innerHTML = cell.dataset.said; "
+    "figure.querySelector('.way').innerHTML = cell.dataset.way; cell.focus();"
 )
 _MOVE = (
     "const cell = event.target.closest('[aria-selected]'); if (!cell || event.altKey || event.metaKey) return; "
@@ -183,11 +193,6 @@ _MOVE = (
     "End: event.ctrlKey ? cells.length - 1 : last }[event.key]; "
     "if (to === undefined) return; event.preventDefault(); cells[to]?.click();"
 )
-
-
-def _tint(weight):
-    # At most two fifths of the colour, so that the number can be read on it in both schemes.
-    return f"background: color-mix(in srgb, {_COLOURS['weights']} {round(40 * float(weight))}%, transparent)"
 
 
 def _plain(parts):
@@ -203,13 +208,13 @@ def _marked(parts):
         elif part.kind == "name":
             text = f"<small>{text}</small>"
         elif part.kind:
-            text = f'<span style="color: {_COLOURS[part.kind]}">{text}</span>'
+            text = f'<span class="{part.kind}">{text}</span>'
         marked.append(text)
     return "".join(marked)
 
 
 def _coloured(text, kind):
-    return f'<span style="color: {_COLOURS[kind]}">{html.escape(text, quote=False)}</span>'
+    return f'<span class="{kind}">{html.escape(text, quote=False)}</span>'
 
 
 def _check_sizes(inputs):

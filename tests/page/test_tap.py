@@ -1,6 +1,8 @@
 """attnlib.page.tap: does the table hold the library's weights, and is each one explained truthfully?"""
 
+import html
 import re
+from pathlib import Path
 
 import compare
 import numpy as np
@@ -9,6 +11,7 @@ import pytest
 from attnlib.attention import attention
 from attnlib.page import tap_figure
 
+ROOT = Path(__file__).resolve().parents[2]
 WORDS = ["cat", "mat", "<it>"]
 QUERY = np.array([[0.8, 1.0], [-3.0, 0.0]])
 KEY = np.array([[1.0, 1.0], [1.0, 0.0], [0.0, -0.5]])
@@ -132,15 +135,41 @@ def test_only_the_start_is_shown_and_chosen_before_a_tap():
     shown = figure(start=(1, 2))._repr_html_()
     assert re.findall(r'aria-selected="(\w+)"', shown) == ["false"] * 5 + ["true"]
     assert re.findall(r'tabindex="([-\d]+)"', shown) == ["-1"] * 5 + ["0"]
-    assert re.findall(r'<ol class="way"( hidden)?>', shown) == [" hidden"] * 5 + [""]
-    said = shown.split('aria-live="polite">')[1].split("</div>")[0]
-    assert re.findall(r"<p( hidden)?>", said) == [" hidden"] * 5 + [""]
+    (said,) = re.findall(r'<p class="said" aria-live="polite">(.*)</p>', shown)
+    assert "wants</span> gives" in said and "&lt;it&gt;</span> the weight" in said
+    assert shown.count('<ol class="way">') == 1
+
+
+def test_every_cell_holds_its_own_explanation():
+    shown = figure()._repr_html_()
+    held = [tuple(map(html.unescape, pair)) for pair in re.findall(r'data-said="([^"]*)" data-way="([^"]*)"', shown)]
+    assert len(held) == len(set(held)) == QUERY.shape[0] * KEY.shape[0]
+    for (row, column), (said, way) in zip(np.ndindex(2, 3), held, strict=True):
+        started = figure(start=(row, column))._repr_html_()
+        assert f'aria-live="polite">{said}</p>' in started and f'<ol class="way">{way}</ol>' in started
 
 
 def test_texts_are_escaped_nothing_is_fetched_and_no_id_can_clash():
     shown = figure(features=["<b>", "&"])._repr_html_()
     assert "&lt;it&gt;" in shown and "<it>" not in shown and "It &amp; they" in shown and "<small>&lt;b&gt;" in shown
     assert "http" not in shown and not re.search(r"\sid=", shown)
+
+
+def test_a_last_digit_that_another_processor_rounds_the_other_way_is_the_same_to_a_reader():
+    query = np.array([[0.81234567, 1.0456789], [-3.1415926, 0.1234567]])
+    old, new = (figure(query * factor, KEY / 3) for factor in (1, 1.0002))
+    assert re.findall("data-way=.*", old._repr_html_()) != re.findall("data-way=.*", new._repr_html_())
+    assert repr(old) != repr(new)
+    assert compare.same("text/plain", repr(old), repr(new)) == ""
+    assert compare.same("text/html", old._repr_html_(), new._repr_html_()) == ""
+
+
+def test_in_the_dark_jupyterlab_has_the_colours_of_the_dark_pages():
+    pages = (ROOT / "_static" / "colours.css").read_text(encoding="utf-8").split('[data-theme="dark"]')[1].split("}")[0]
+    lab = re.search(r"data-jp-theme-light=false\] \{ (.*?) \}", figure()._repr_html_())[1].split("; ")
+    assert len(lab) == 4
+    for colour in lab:
+        assert f"{colour};" in pages
 
 
 def test_the_rounding_of_another_processor_changes_nothing_for_a_reader():
