@@ -21,7 +21,8 @@ bibtex_reference_style = "author_year"
 html_theme = "basic"
 """
 PAGES = {
-    "index.md": "# Book\n\n![An arrow](diagrams/arrow.svg)\n\nIt *points*.\n\n```{toctree}\n:numbered:\nright\nwrong\nreferences\nglossary\n```\n",
+    "index.md": "# Book\n\n![An arrow](diagrams/arrow.svg)\n\nIt *points*.\n\n"
+    "```{toctree}\n:numbered:\nright\nwrong\nreferences\nglossary\n```\n",
     "references.md": "# Works\n\n```{bibliography}\n```\n",
     "glossary.md": "# Terms\n\n```{glossary}\nscore\n    A number.\n```\n",
     "references.bib": "@misc{dao2023, author={Dao, Tri}, title={A}, year={2023}}\n"
