@@ -12,7 +12,7 @@ _BOOK_ORDER = {
         "matrix_shapes", "product_transpose", "delta_sum", "linear_backward", "vjp_cost", "variance_of_sum",
     ),
     "softmax": ("softmax", "softmax_backward", "temperature_gradient", "online_softmax"),
-    "attention": ("two_token_weight", "sdpa", "spot_attention", "attention_shape"),
+    "attention": ("distance_attention", "two_token_weight", "sdpa", "spot_attention", "attention_shape"),
     "gradients": ("score_gradient", "sdpa_backward", "spot_gradient"),
     "masks": ("spot_mask", "causal_mask", "masked_softmax", "allowed_pairs", "padded_causal_attention"),
     "multihead": (
