@@ -34,11 +34,11 @@ def _distance_family(bugs):
     def key_feature(key):
         squares = key**2
         size = squares.mean(axis=1) if "mean_square" in bugs else squares.sum(axis=1)
-        if "length" in bugs:
+        if "length" in bugs or "whole_length" in bugs:
             size = np.sqrt(size)
         if "sum_of_entries" in bugs:
             size = key.sum(axis=1)
-        feature = size if "whole_square" in bugs else size / 2
+        feature = size if "whole_square" in bugs or "whole_length" in bugs else size / 2
         return feature if "sign" in bugs else -feature
 
     def scores_of(query, key):
@@ -113,6 +113,10 @@ _DISTANCE = Exercise(
         Mistake(
             "length", "-|k| / 2 in place of -|k|^2 / 2",
             "You took off half the length of each key; what the expansion leaves is half of its square.", 2,
+        ),
+        Mistake(
+            "whole_length", "-|k| in place of -|k|^2 / 2",
+            "You took off the length of each key; what the expansion leaves is half of its square.", 2,
         ),
         Mistake(
             "sum_of_entries", "-sum(k) / 2",
