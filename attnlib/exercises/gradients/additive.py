@@ -1,0 +1,236 @@
+"""The exercise on additive attention, whose backward pass no box of the book holds: readers derive it."""
+
+import math
+
+import numpy as np
+
+from attnlib.exercises.engine.model import Exercise, Mistake, Probe
+
+
+def additive_backward(d_out, query, key, value, w):
+    match = np.tanh(query[..., :, np.newaxis, :] + key[..., np.newaxis, :, :])
+    scores = match @ w
+    exponentials = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    weights = exponentials / exponentials.sum(axis=-1, keepdims=True)
+    # forward: out = weights @ value
+    d_value = weights.mT @ d_out
+    d_weights = d_out @ value.mT
+    # forward: weights = softmax(scores)
+    d_scores = weights * (d_weights - (weights * d_weights).sum(axis=-1, keepdims=True))
+    # forward: scores = match @ w
+    d_scores = d_scores[..., np.newaxis]
+    d_w = (d_scores * match).sum(axis=tuple(range(match.ndim - 1)))
+    d_match = d_scores * w
+    # forward: match = tanh(query + key), each query with each key
+    d_sum = d_match * (1 - match**2)
+    d_query = d_sum.sum(axis=-2)
+    d_key = d_sum.sum(axis=-3)
+    return d_query, d_key, d_value, d_w
+
+
+def _additive_oracle(d_out, query, key, value, w):
+    """One number after the other, with the whole Jacobian of each softmax."""
+    d_query, d_key, d_value = np.zeros(query.shape), np.zeros(key.shape), np.zeros(value.shape)
+    d_w, keys = np.zeros(w.shape), range(key.shape[-2])
+    for *lead, i in np.ndindex(query.shape[:-1]):
+        lead = tuple(lead)
+        sums = [[float(a + b) for a, b in zip(query[lead][i], key[lead][j], strict=True)] for j in keys]
+        scores = [math.fsum(float(c) * math.tanh(s) for c, s in zip(w, row, strict=True)) for row in sums]
+        powers = [math.exp(score - max(scores)) for score in scores]
+        p = [power / math.fsum(powers) for power in powers]
+        dp = [math.fsum(float(g * x) for g, x in zip(d_out[lead][i], value[lead][j], strict=True)) for j in keys]
+        for j in keys:
+            d_value[(*lead, j)] += p[j] * d_out[lead][i]
+            ds = math.fsum(dp[n] * p[n] * ((n == j) - p[j]) for n in keys)
+            for feature, total in enumerate(sums[j]):
+                d_w[feature] += ds * math.tanh(total)
+                slope = ds * float(w[feature]) / math.cosh(total) ** 2
+                d_query[(*lead, i, feature)] += slope
+                d_key[(*lead, j, feature)] += slope
+    return d_query, d_key, d_value, d_w
+
+
+def _additive_family(bugs):
+    def through_softmax(d_weights, weights):
+        if "ds_is_dp" in bugs:
+            return d_weights
+        if "no_rowsum" in bugs:
+            return weights * d_weights
+        if "sigmoid" in bugs:
+            return weights * (1 - weights) * d_weights
+        return weights * (d_weights - (weights * d_weights).sum(axis=-1, keepdims=True))
+
+    def slope(total, match):
+        if "no_tanh" in bugs:
+            return 1.0
+        if "tanh_plain" in bugs:
+            return 1 - match
+        if "tanh_sigmoid" in bugs:
+            return match * (1 - match)
+        return 1 - (total if "tanh_unbent" in bugs else match) ** 2
+
+    def variant(d_out, query, key, value, w):
+        total = query[..., :, np.newaxis, :] + key[..., np.newaxis, :, :]
+        match, scale = np.tanh(total), math.sqrt(w.shape[0])
+        scores = match @ w / (scale if "forward_scaled" in bugs else 1)
+        weights = np.exp(scores) if "no_max" in bugs else np.exp(scores - scores.max(axis=-1, keepdims=True))
+        weights = weights / weights.sum(axis=-1, keepdims=True)
+        d_value = (weights if "dv_no_T" in bugs else weights.mT) @ d_out
+        d_scores = through_softmax(d_out @ value.mT, weights) / (scale if "scaled" in bugs else 1)
+        per_pair = (weights if "dw_weights" in bugs else d_scores)[..., np.newaxis]
+        d_w = per_pair * (total if "dw_unbent" in bugs else match)
+        d_w = d_w.sum(axis=(-3, -2) if "dw_batch" in bugs else tuple(range(d_w.ndim - 1)))
+        d_match = d_scores[..., np.newaxis] * (1 if "no_w" in bugs else w)
+        d_sum = d_match * slope(total, match)
+        d_query, d_key = d_sum.sum(axis=-2), d_sum.sum(axis=-3)
+        if "mean" in bugs:
+            d_query, d_key = d_sum.mean(axis=-2), d_sum.mean(axis=-3)
+        if "dot_product" in bugs:
+            d_query, d_key = d_scores @ key, d_scores.mT @ query
+        if "swap" in bugs:
+            d_query, d_key = d_key, d_query
+        return d_query, d_key, d_value, d_w
+
+    return variant
+
+
+def _random_inputs(*lead, q, k, d, v):
+    def make(rng):
+        sizes = ((*lead, q, v), (*lead, q, d), (*lead, k, d), (*lead, k, v), (d,))
+        return tuple(rng.standard_normal(size) for size in sizes)
+
+    return make
+
+
+def _large_scores(rng):
+    # Every tanh is 1 or -1 and every score 1400 or -1400. In the first row all are -1400: its maximum is its own.
+    d_out, query, key, value, w = _random_inputs(q=2, k=3, d=7, v=2)(rng)
+    key += 30.0
+    key[-1] -= 60.0
+    query[0] -= 90.0
+    return d_out, query, key, value, np.full(w.shape, 200.0)
+
+
+def _with_a_column(d_out, query, key, value, w):
+    """w as a column, the row mean from the output, the slope of tanh from its other form."""
+    total = query[..., :, None, :] + key[..., None, :, :]
+    scores = (np.tanh(total) @ w[:, None])[..., 0]
+    weights = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    weights /= weights.sum(axis=-1, keepdims=True)
+    row_mean = np.sum(d_out * (weights @ value), axis=-1, keepdims=True)
+    d_scores = (weights * (d_out @ value.mT - row_mean))[..., None]
+    d_sum = d_scores * w / np.cosh(total) ** 2
+    d_w = (d_scores * np.tanh(total)).reshape(-1, len(w)).sum(axis=0)
+    return np.einsum("...qkd->...qd", d_sum), np.einsum("...qkd->...kd", d_sum), weights.mT @ d_out, d_w
+
+
+_ADDITIVE = Exercise(
+    "additive_backward",
+    title="The backward pass of another score",
+    chapter="gradients",
+    level="hard",
+    minutes=25,
+    blanks=6,
+    oracle=_additive_oracle,
+    solution=additive_backward,
+    family=_additive_family,
+    probes=(
+        Probe("all sizes differ", _random_inputs(2, q=3, k=5, d=7, v=4)),
+        Probe(
+            "no batch, q = k = d = v", _random_inputs(q=4, k=4, d=4, v=4), "equal",
+            "a formula that mixes up axes runs here, and can be named",
+        ),
+        Probe("no batch", _random_inputs(q=3, k=5, d=7, v=2), why="no leading axis at all"),
+        Probe("two leading axes", _random_inputs(2, 3, q=4, k=2, d=6, v=5), why="batch and head, more queries than keys"),
+        Probe("large scores", _large_scores, "edge"),
+    ),
+    mistakes=(
+        Mistake(
+            "no_rowsum", "dS = P dP",
+            "d_value is right, the others are not: the softmax also takes the row's weighted mean from d_weights.", 1,
+        ),
+        Mistake(
+            "ds_is_dp", "dS = dP",
+            "The gradient of the weights went on as that of the scores; the softmax between them is missing.", 1,
+        ),
+        Mistake(
+            "sigmoid", "dS = P (1 - P) dP",
+            "Between weights and scores you used the sigmoid rule; a score moves the other weights of its row too.", 1,
+        ),
+        Mistake(
+            "forward_scaled", "softmax(match w / sqrt(d))",
+            "All four are wrong because the weights are: these scores are not divided by sqrt(d).",
+        ),
+        Mistake(
+            "scaled", "dS / sqrt(d)",
+            "d_value is right, the rest is sqrt(d) times too small: these scores have no such scale.", 2,
+        ),
+        Mistake(
+            "dot_product", "dQ = dS K, dK = dS^T Q",
+            "d_w is right, but d_query and d_key are those of a dot product: here query and key are added.", 2,
+        ),
+        Mistake(
+            "no_w", "d_match = dS",
+            "d_w is right; on the way to query and key each feature of the gradient still needs its factor in w.", 2,
+        ),
+        Mistake(
+            "no_tanh", "d_sum = d_match",
+            "d_w is right; on the way to query and key the gradient passed the tanh as if it were not there.", 2,
+        ),
+        Mistake(
+            "tanh_plain", "1 - t",
+            "You took 1 - t for the slope of t = tanh(z); differentiate it again: at z = 0 both give 1, elsewhere not.", 3,
+        ),
+        Mistake(
+            "tanh_sigmoid", "t (1 - t)",
+            "t (1 - t) is the slope of a logistic sigmoid; the slope of tanh is another one: at 0 it is 1.", 3,
+        ),
+        Mistake(
+            "tanh_unbent", "1 - z^2",
+            "The slope of t = tanh(z) was written with z where t belongs: that slope is never negative.", 3,
+        ),
+        Mistake(
+            "mean", "means over keys and over queries",
+            "d_query and d_key are means; a vector that is used in several scores gets the sum of their gradients.", 3,
+        ),
+        Mistake(
+            "swap", "sums over the wrong axis",
+            "d_query and d_key stand in each other's place: a query collects over the keys, a key over the queries.", 3,
+        ),
+        Mistake(
+            "dw_weights", "d_w = sum of P match",
+            "Only d_w is wrong: w receives the gradients of the scores, not the weights.", 1,
+        ),
+        Mistake(
+            "dw_unbent", "d_w = sum of dS (query + key)",
+            "Only d_w is wrong: in the forward pass w multiplies the tanh, not the sum inside it.", 1,
+        ),
+        Mistake(
+            "dw_batch", "d_w with batch axes",
+            "d_w keeps the leading axes: one w serves the whole batch, so its gradient sums over that, too.", 3,
+        ),
+        Mistake(
+            "dv_no_T", "dV = P dO",
+            "The weights must be transposed for d_value: a value collects from all queries that looked at it.", 1,
+        ),
+        Mistake(
+            "no_max", "softmax without the maximum",
+            "Right on ordinary scores, NaN on large ones: the softmax has to measure each row against its maximum.",
+        ),
+    ),
+    hints=(
+        "Values, weights and softmax do not know where the scores came from, so these steps stay. Then go back through "
+        "scores = match @ w: it has two factors.",
+        "The gradient of match has its four axes (..., q, k, d): the gradient of each score times w. Then comes the "
+        "tanh, and after it a plain sum of query and key.",
+        "With t = tanh(z) the slope is 1 - t squared. Through a sum a gradient passes unchanged; what was spread over "
+        "an axis is summed over it: query over the keys, key over the queries, w over everything but d.",
+    ),
+    why="Up to the gradient of the scores nothing changes. Behind it each line undoes one forward line: a product with "
+    "w, a tanh, a sum. What the forward pass spread over an axis, the backward pass sums over it.",
+    insight="Only the last step knows how the scores were made. So a new score needs a new last step and nothing else.",
+    accepts={"w as a column, row mean from the output": _with_a_column},
+    outputs=("d_query", "d_key", "d_value", "d_w"),
+)  # fmt: skip
+
+EXERCISES = (_ADDITIVE,)
