@@ -3,6 +3,7 @@
 import re
 
 CODE = "cell_input|highlight-python|highlight-bash"  # what `copybutton_selector` in _config.yml looks for
+PREDICTS = "predict|predict-missed"
 # A script that only some pages use, or none, and the class that those pages have.
 USED_WITH = {
     "design-tabs.js": "sd-tab-set",
@@ -10,6 +11,9 @@ USED_WITH = {
     "copybutton.js": CODE,
     "stepped.js": "stepped",
     "solved.js": "exercise-solved|chapter-cards",
+    "predict_inputs.js": PREDICTS,
+    "predictions.js": PREDICTS,
+    "review.js": "predict-all",
     "fontawesome.js": "(?!)",  # no page: see icons.py
 }
 SCRIPT = re.compile(r'\s*<script\b[^>]*\bsrc="([^"?]*)[^>]*></script>')

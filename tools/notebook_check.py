@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 from notebook_files import canonical, read, shown
+from notebook_predictions import check_predictions
 from notebook_prose import check_plain, check_prose, printed_numbers
 from notebook_time import check_time
 
@@ -28,11 +29,11 @@ def check(path):
     if Path(path).read_bytes() != canonical(notebook).encode("utf-8"):
         problems.append(f"{shown(path)}: not in canonical form; run: python tools/notebooks.py format {shown(path)}")
     problems += [f"{shown(path)}: {text}" for text in check_time(path, notebook)]
-    numbers, count = printed_numbers(notebook), 0
+    numbers, count, predicted = printed_numbers(notebook), 0, set()
     for position, cell in enumerate(notebook.cells, start=1):
         found = [f"tag {tag!r} is not on the list" for tag in cell.metadata.get("tags", []) if not TAGS.fullmatch(tag)]
         if cell.cell_type == "markdown":
-            found += check_plain(cell) + check_prose(cell, numbers)
+            found += check_plain(cell) + check_prose(cell, numbers) + check_predictions(cell, notebook, predicted)
         elif cell.cell_type == "code":
             count += 1
             found += check_code(cell, count)

@@ -3,9 +3,10 @@
 import re
 
 NUMBER = re.compile(r"(?<![\w.])(\d+\.\d{2,})(?!\.?\d)")  # at least two decimals; not a version such as 1.22.3
-NOT_PROSE = [  # blocks of code, comments, raw HTML tags, inline code, links, the numbers of formulas, addresses, arXiv numbers
+NOT_PROSE = [  # blocks of code, comments, raw HTML tags, wrong predictions, inline code, links, the numbers of formulas, addresses, arXiv numbers
     re.compile(r"^\s*(`{3,}|~{3,}).*?^\s*\1", re.S | re.M),
     re.compile(r"<!--.*?-->|<[^<>]+>", re.S),
+    re.compile(r"^\* \*\*[-−\d.]+\*\*", re.M),  # a number that people predict and no cell prints
     re.compile(r"(`+).+?\1", re.S),
     re.compile(r"\\tag\{[\d.]+\}"),
     re.compile(r"!?\[[^\]]*\]\([^)]*\)"),
