@@ -116,7 +116,7 @@ def plain_types_and_references(app, what, name, obj, options, lines):
 # Without scripts a figure in steps shows all its pictures, and nothing that only a script could move.
 WITHOUT_SCRIPTS = """<noscript><style>
 figure.stepped .step[hidden] { display: block !important; }
-figure.stepped label, .theme-switch-button, .search-button, .copybtn { display: none !important; }
+figure.stepped label, figure.tap .do, .theme-switch-button, .search-button, .copybtn { display: none !important; }
 </style></noscript>"""
 
 

@@ -10,6 +10,7 @@ a work                ``[Dao [2023]](references.bib#dao2023flashattention2)``,
                       ``[[Dao, 2023]](references.bib#dao2023flashattention2)``
 a term                ``[score](glossary.md)``
 a diagram             ``![What it shows](diagrams/paths.svg)``; the next paragraph is its caption
+                      (in a Markdown page, too)
 ====================  =====================================================================
 
 Here each becomes the MyST that it stands for, before a page is parsed. So the site numbers, links and names things by
@@ -56,6 +57,8 @@ def read(app, docname, source):
                 for found in LEFT_OVER.findall(cell["source"]):
                     logger.warning("%s: this form of a reference is not known", found, location=docname, type="plain")
         source[0] = json.dumps(notebook)
+    elif path.suffix == ".md":  # which may hold the forms of MyST itself, but for a diagram
+        source[0] = with_diagrams(source[0], path.parent)
 
 
 def translated(text, folder):
@@ -64,6 +67,10 @@ def translated(text, folder):
     text = FORMULA_LINK.sub(r"{eq}`\3`", text)
     text = WORK.sub(lambda work: f"{{cite:{'p' if work[1].startswith('[') else 't'}}}`{work[2]}`", text)
     text = TERM.sub(r"{term}`\1`", text)
+    return with_diagrams(text, folder)
+
+
+def with_diagrams(text, folder):
     return DIAGRAM.sub(lambda diagram: inlined(folder / diagram[2], diagram[3]), text)
 
 

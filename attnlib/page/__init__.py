@@ -1,12 +1,13 @@
-"""What only the pages of the book need: figures, figures in steps, tables, the library's own code, recorded runs.
+"""What only the pages of the book need: figures, figures in steps and to tap, tables, the library's own code, recorded runs.
 
 Read in this order:
 
 1. `plotting`: the style of the figures, and the pictures of arrays.
 2. `stepped`: a figure that a reader moves through with a slider.
-3. `tables`: rows of results, on a page and in a terminal.
-4. `reading`: the source of a function, shown in a chapter.
-5. `recorded`: the stored runs of the benchmark, from which a chapter quotes.
+3. `tap`: a table of weights in which a reader chooses one; `weight_steps`: how that one came about.
+4. `tables`: rows of results, on a page and in a terminal.
+5. `reading`: the source of a function, shown in a chapter.
+6. `recorded`: the stored runs of the benchmark, from which a chapter quotes.
 """
 
 from attnlib.page import plotting
@@ -14,10 +15,13 @@ from attnlib.page.reading import show_source, source
 from attnlib.page.recorded import RecordedRuns, from_to, recorded_runs
 from attnlib.page.stepped import stepped_figure
 from attnlib.page.tables import Table, table
+from attnlib.page.tap import TapFigure, tap_figure
 
 __all__ = [
     "plotting",
     "stepped_figure",
+    "tap_figure",
+    "TapFigure",
     "table",
     "Table",
     "source",

@@ -9,12 +9,28 @@ import sys
 import time
 from pathlib import Path
 
+import nbformat
 import pytest
+from attnlib.page import tap_figure
 from playwright.sync_api import expect
 
 ROOT = Path(__file__).resolve().parents[2]
 COMMAND = "jupyter lab --config=tools/lab/config.py"
 STARTS = 60  # seconds; it takes three on an idle machine
+
+# A notebook of somebody else, with a table to tap as it was stored, and the code that makes another.
+CODE = """from attnlib.page import tap_figure
+tap_figure([[1], [2]], [[0], [1]], rows=["a", "b"], columns=["c", "d"], caption="A map", start=(1, 1))"""
+STORED = tap_figure([[1], [2]], [[0], [1]], rows=["a", "b"], columns=["c", "d"], caption="A map")
+SHOWN = {"text/html": STORED._repr_html_(), "text/plain": repr(STORED)}
+RESULT = nbformat.v4.new_output("execute_result", SHOWN, execution_count=1)
+TAPPED = nbformat.v4.new_notebook(
+    cells=[
+        nbformat.v4.new_markdown_cell("# A table to tap"),
+        nbformat.v4.new_code_cell(CODE, outputs=[RESULT], execution_count=1),
+    ],
+    metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}},
+)
 
 
 @pytest.fixture(scope="module")
@@ -23,6 +39,7 @@ def lab(chromium, tmp_path_factory):
     home = tmp_path_factory.mktemp("home")
     for folder in ("chapters", "tools/lab"):
         shutil.copytree(ROOT / folder, home / "course" / folder)
+    nbformat.write(TAPPED, home / "course" / "chapters" / "tap.ipynb")
     places = {f"JUPYTER_{kind}_DIR": str(home / kind.lower()) for kind in ("CONFIG", "DATA", "RUNTIME")}
     python_m = [sys.executable, "-m", *COMMAND.split(), "--no-browser", "--ServerApp.port=0"]
     with open(home / "log", "w") as log:
@@ -102,3 +119,19 @@ def test_a_diagram_is_shown(page, lab):
     picture = notebook.locator(".jp-RenderedMarkdown img").first
     picture.scroll_into_view_if_needed()
     page.wait_for_function("picture => picture.naturalWidth > 300", arg=picture.element_handle())
+
+
+def test_a_weight_of_a_foreign_notebook_is_explained_and_after_running_it_each_one_is(page, lab):
+    notebook = opened(page, lab, "tap.ipynb")
+    figure, said = notebook.locator("figure.tap"), notebook.locator("figure.tap .said")
+    expect(said).to_contain_text("a gives c the weight 0.269")  # what a stranger stored may run no script
+    expect(figure.locator(".way")).to_have_count(1)
+    notebook.locator(".jp-CodeCell .jp-InputArea-editor").click()
+    page.keyboard.press("Control+Enter")
+    expect(said).to_contain_text("b gives d the weight 0.881")
+    figure.locator("td").nth(2).click()
+    expect(said).to_contain_text("b gives c the weight 0.119")
+    page.keyboard.press("ArrowUp")  # otherwise a key by which the lab goes to the cell above
+    expect(said).to_contain_text("a gives c the weight 0.269")
+    expect(figure.locator(".way")).to_have_count(1)
+    expect(figure.locator("td").first).to_be_focused()

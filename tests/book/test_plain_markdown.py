@@ -21,7 +21,8 @@ bibtex_reference_style = "author_year"
 html_theme = "basic"
 """
 PAGES = {
-    "index.md": "# Book\n\n```{toctree}\n:numbered:\nright\nwrong\nreferences\nglossary\n```\n",
+    "index.md": "# Book\n\n![An arrow](diagrams/arrow.svg)\n\nIt *points*.\n\n"
+    "```{toctree}\n:numbered:\nright\nwrong\nreferences\nglossary\n```\n",
     "references.md": "# Works\n\n```{bibliography}\n```\n",
     "glossary.md": "# Terms\n\n```{glossary}\nscore\n    A number.\n```\n",
     "references.bib": "@misc{dao2023, author={Dao, Tri}, title={A}, year={2023}}\n"
@@ -110,9 +111,13 @@ def test_the_site_numbers_and_links_by_itself(book):
     assert cited == ["Dao [2023]", "[Clark et al., 2019, Dao, 2023]"]
 
 
-def test_a_diagram_becomes_part_of_the_page_without_its_paper(book):
+@pytest.mark.parametrize("name", ["right", "index"])
+def test_a_diagram_becomes_part_of_the_page_without_its_paper(name, book):
     figure = '<figure class="diagram">\n<svg viewBox="0 0 9 5">\n<rect width="9" height="5"/>\n</svg>\n'
-    assert figure + "<figcaption>It <em>points</em>.</figcaption>\n</figure>" in book[0]["right"]
+    assert figure + "<figcaption>It <em>points</em>.</figcaption>\n</figure>" in book[0][name]
+
+
+def test_what_follows_a_caption_stays(book):
     assert "A last line, as in" in book[0]["right"]
 
 

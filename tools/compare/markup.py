@@ -14,7 +14,7 @@ from itertools import zip_longest
 
 from compare import pictures, text
 
-SPOKEN = {"alt", "title", "aria-label", "aria-valuetext", "data-names"}
+SPOKEN = {"alt", "title", "aria-label", "aria-valuetext", "data-names", "data-said", "data-way"}
 POWER = re.compile(r"[-\u2212]?\d+")
 PICTURE = "data:image/svg+xml;base64,"
 

@@ -3,8 +3,8 @@
 // characters of each formula, as MathJax names them (the pieces of a tall bracket have no names); the description of each picture.
 (html) => {
   const BLOCKS = "p, li, dt, dd, th, td, h1, h2, h3, h4, h5, figcaption, caption, pre, summary, svg text, div, section, span.eqno";
-  // What belongs to the screen: marks to click on, the labels of what is folded, the slider, the box to tick, the link to the first chapter.
-  const SCREEN = ".headerlink, .viewcode-link, .viewcode-back, details.hide > summary, figure.stepped label, .exercise-solved, a.start";
+  // What belongs to the screen: marks to click on, the labels of what is folded, the slider, what to tap, rules of style, the box to tick, the link to the first chapter.
+  const SCREEN = ".headerlink, .viewcode-link, .viewcode-back, details.hide > summary, figure.stepped label, figure.tap .do, style, .exercise-solved, a.start";
   const article = new DOMParser().parseFromString(html, "text/html").querySelector("article");
   for (const extra of article.querySelectorAll(SCREEN)) extra.remove();
   const formulas = [];

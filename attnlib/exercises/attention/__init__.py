@@ -1,4 +1,4 @@
-"""Exercises of chapter 2: `forward`, `numbers`, and the bug to `spot`, whose `suspect` the chapter shows."""
+"""Exercises of chapter 2: `distance`, `forward`, `numbers`, and the bug to `spot`, whose `suspect` the chapter shows."""
 
 from attnlib.exercises.attention.forward import suspect
 

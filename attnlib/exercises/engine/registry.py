@@ -13,7 +13,7 @@ _BOOK_ORDER = {
         "variance_of_sum",
     ),
     "softmax": ("softmax", "softmax_backward", "online_softmax"),
-    "attention": ("two_token_weight", "sdpa", "spot_attention", "attention_shape"),
+    "attention": ("distance_attention", "two_token_weight", "sdpa", "spot_attention", "attention_shape"),
     "gradients": ("score_gradient", "sdpa_backward", "spot_gradient"),
     "masks": ("spot_mask", "causal_mask", "masked_softmax", "allowed_pairs", "padded_causal_attention"),
     "multihead": (

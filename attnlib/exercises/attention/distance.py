@@ -1,0 +1,193 @@
+"""The exercise that derives attention by distance: one more feature makes dot products of it."""
+
+import math
+
+import numpy as np
+
+from attnlib.exercises.engine.model import Exercise, Mistake, Probe
+
+
+def _distance_oracle(query, key, value):
+    """Distances measured pair by pair, without a single dot product of query and key."""
+    out = np.zeros((len(query), value.shape[1]))
+    for i, asked in enumerate(query.tolist()):
+        scores = [-math.dist(asked, found) ** 2 / 2 for found in key.tolist()]
+        powers = [math.exp(score - max(scores)) for score in scores]
+        for feature in range(value.shape[1]):
+            mixed = math.fsum(power * v[feature] for power, v in zip(powers, value.tolist(), strict=True))
+            out[i, feature] = mixed / math.fsum(powers)
+    return out
+
+
+def distance_attention(query, key, value):
+    query_feature = np.ones((len(query), 1))
+    key_feature = -(key**2).sum(axis=1, keepdims=True) / 2
+    longer_query = np.concatenate([query, query_feature], axis=1)
+    longer_key = np.concatenate([key, key_feature], axis=1)
+    scores = longer_query @ longer_key.mT
+    exponentials = np.exp(scores - scores.max(axis=1, keepdims=True))
+    weights = exponentials / exponentials.sum(axis=1, keepdims=True)
+    return weights @ value
+
+
+def _distance_family(bugs):
+    def key_feature(key):
+        squares = key**2
+        size = squares.mean(axis=1) if "mean_square" in bugs else squares.sum(axis=1)
+        if "length" in bugs:
+            size = np.sqrt(size)
+        if "sum_of_entries" in bugs:
+            size = key.sum(axis=1)
+        feature = size if "whole_square" in bugs else size / 2
+        return feature if "sign" in bugs else -feature
+
+    def scores_of(query, key):
+        if "root_of_distance" in bugs:
+            return -np.linalg.norm(query[:, np.newaxis] - key, axis=2)
+        if "unit_keys" in bugs:
+            return query @ (key / np.linalg.norm(key, axis=1, keepdims=True)).T
+        products = query @ key.T
+        if "same_for_all" in bugs:
+            return products
+        query_feature = np.ones(len(query))
+        if "both_norms" in bugs:
+            query_feature = -(query**2).sum(axis=1) / 2
+        if "query_norm" in bugs:
+            query_feature = (query**2).sum(axis=1)
+        scores = products + np.outer(query_feature, key_feature(key))
+        if "far" in bugs:
+            scores = -scores
+        if "root_d" in bugs:
+            scores = scores / math.sqrt(query.shape[1])
+        return 2 * scores if "not_halved" in bugs else scores
+
+    def variant(query, key, value):
+        scores = scores_of(query, key)
+        largest = 0.0 if "no_max" in bugs else scores.max(axis=1, keepdims=True)
+        exponentials = np.exp(scores - largest)
+        return exponentials / exponentials.sum(axis=1, keepdims=True) @ value
+
+    return variant
+
+
+def _inputs(q, k, d, v):
+    def make(rng):
+        query, key = rng.standard_normal((q, d)), rng.standard_normal((k, d))
+        return query, key * np.linspace(0.5, 1.5, k)[:, np.newaxis], rng.standard_normal((k, v))
+
+    return make
+
+
+def _far_apart(rng):
+    """Pairs of a query and a key at 0, 20 and 40: the scores differ by hundreds, within a row and between rows."""
+    places = 20.0 * np.arange(3)[:, np.newaxis]
+    return tuple(rng.standard_normal((3, 2)) + places for _ in range(2)) + (rng.standard_normal((3, 5)),)
+
+
+_DISTANCE = Exercise(
+    "distance_attention",
+    title="Attention by distance",
+    chapter="attention",
+    level="medium",
+    minutes=15,
+    blanks=2,
+    oracle=_distance_oracle,
+    solution=distance_attention,
+    family=_distance_family,
+    probes=(
+        Probe("all sizes differ", _inputs(3, 5, 6, 4)),
+        Probe("q = k = d = v", _inputs(4, 4, 4, 4), "equal", "square inputs"),
+        Probe("one feature", _inputs(2, 6, 1, 3), why="d = 1: a mean over features is their sum"),
+        Probe("keys far apart", _far_apart, "edge"),
+    ),
+    mistakes=(
+        Mistake(
+            "same_for_all", "softmax(QK^T) V",
+            "These are the weights of the plain dot products: nothing you added differs from key to key.", 1,
+        ),
+        Mistake(
+            "whole_square", "-|k|^2 in place of -|k|^2 / 2",
+            "Long keys get too little: their whole squared length is taken off. Expand the distance, then halve it.",
+            2,
+        ),
+        Mistake(
+            "length", "-|k| / 2 in place of -|k|^2 / 2",
+            "You took off half the length of each key; what the expansion leaves is half of its square.", 2,
+        ),
+        Mistake(
+            "sum_of_entries", "-sum(k) / 2",
+            "You added up the entries of each key; the expansion has their squares.", 2,
+        ),
+        Mistake(
+            "mean_square", "the mean of the squares",
+            "You averaged the squares of a key's features; a squared length is their sum.", 2,
+        ),
+        Mistake(
+            "sign", "+|k|^2 / 2",
+            "Long keys win more than before: the term of the keys has the wrong sign.", 2,
+        ),
+        Mistake(
+            "both_norms", "-|q|^2 / 2 in the query, -|k|^2 / 2 in the key",
+            "The two new features meet in a product, so the lengths of query and key got multiplied, not added.", 3,
+        ),
+        Mistake(
+            "query_norm", "|q|^2 in the query",
+            "The length of the query got into the score as a factor; a dot product multiplies the two new features.",
+            3,
+        ),
+        Mistake(
+            "far", "softmax of + |q - k|^2 / 2",
+            "The farthest key gets the largest weight: the sign of the whole score is turned round.", 1,
+        ),
+        Mistake(
+            "not_halved", "softmax of -|q - k|^2",
+            "Too sharp: these are the weights for the whole squared distance; the exercise asks for half of it.", 2,
+        ),
+        Mistake(
+            "root_of_distance", "softmax of -|q - k|",
+            "The score falls with the distance itself, here with half of its square.", 1,
+        ),
+        Mistake(
+            "root_d", "divided by sqrt(d)",
+            "The scores were divided by the root of d; here the exercise asks for no factor.", 1,
+        ),
+        Mistake(
+            "unit_keys", "k / |k|",
+            "You shortened all keys to length one: that compares directions, and forgets how far away a key is.", 1,
+        ),
+        Mistake(
+            "no_max", "exp without the maximum",
+            "Right on small scores, NaN where keys are long: the softmax has to measure each row against its maximum.", 3,
+        ),
+    ),
+    hints=(
+        "Multiply out the square in the score. Which of its three terms differ from key to key?",
+        "The term of the query alone is the same for all keys, so it cancels in the softmax. Half the squared length "
+        "of each key is left to take off.",
+        "A dot product multiplies the new feature of the query by the new feature of the key. Let one of the two be "
+        "the number 1, and the other carry the term that is missing.",
+    ),
+    why="Half the squared distance is half of |q|^2, minus the dot product, plus half of |k|^2. The first is the same "
+    "for all keys and cancels; the last becomes a feature of the key, and the query asks for it once.",
+    insight="So dot products can measure distance, at the price of one feature.",
+    accepts={
+        "all differences": lambda query, key, value: _weighted(
+            -((query[:, np.newaxis] - key) ** 2).sum(axis=2) / 2, value
+        ),
+        "with the query's length": lambda query, key, value: _weighted(
+            query @ key.T - (query**2).sum(axis=1, keepdims=True) / 2 - (key**2).sum(axis=1) / 2, value
+        ),
+        "the minus in the query": lambda query, key, value: _weighted(
+            np.hstack([query, np.full((len(query), 1), -0.5)]) @ np.vstack([key.T, np.square(key.T).sum(axis=0)]),
+            value,
+        ),
+    },
+)  # fmt: skip
+
+
+def _weighted(scores, value):
+    exponentials = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return exponentials / exponentials.sum(axis=1, keepdims=True) @ value
+
+
+EXERCISES = (_DISTANCE,)
