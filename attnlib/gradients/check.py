@@ -141,7 +141,6 @@ def check_gradient(f, x, gradient, *, tolerance=None, eps=None, order=4):
     ordinary = step if eps is None else as_arguments(function, f, x, order=4)[2]
     noise = noise_of(function, f, x, ordinary)
     steps = np.array(step, np.float64)
-    hidden = 1.5 * noise / ordinary.min()  # slopes up to here are rounding, as far as steps of ordinary length can see
     uncertain = np.array(1.5 * noise / steps)
     scale = max(_largest(gradient), _largest(measured))
     if scale:
@@ -164,11 +163,11 @@ def check_gradient(f, x, gradient, *, tolerance=None, eps=None, order=4):
             if abs(gradient[index] - measured[index]) > tolerance * scale + uncertain[index]:
                 break  # certainly wrong
     scale = max(_largest(gradient), _largest(measured))
-    nothing, too_small, scale = scale <= uncertain.max(), scale <= hidden, scale or 1.0
+    nothing, scale = scale <= uncertain.max(), scale or 1.0
     error, uncertain = abs(gradient / scale - measured / scale), uncertain / scale
     error = np.where(np.isnan(error), np.inf, error)
     excess = np.where(error > tolerance, error - uncertain, -np.inf)
-    wrong = excess.max() > tolerance and not too_small
+    wrong = excess.max() > tolerance
     right = not wrong and bool((error <= tolerance).all() and (nothing or (uncertain <= KNOWN * tolerance).all()))
     worst = np.unravel_index((excess if wrong else error if right else np.maximum(error, uncertain)).argmax(), x.shape)
     report = GradientReport(
@@ -180,7 +179,7 @@ def check_gradient(f, x, gradient, *, tolerance=None, eps=None, order=4):
         tolerance=tolerance,
         uncertainty=float(uncertain[worst]),
     )
-    if nothing:
+    if nothing and not wrong:
         note = "Both are zero but for rounding, so this tests nothing: is the upstream gradient constant?"
     elif report.verdict == "cannot tell":
         note = _advice(x.dtype, float(steps[worst]), report, eps)

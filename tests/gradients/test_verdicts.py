@@ -176,3 +176,24 @@ def test_slopes_far_below_the_rounding_of_the_terms_are_not_called_wrong(seed):
     case = random_case(np.random.default_rng(seed))
     assert check_gradient(*case).verdict != "wrong"
     assert check_direction(*case, np.random.default_rng(seed)).verdict != "wrong"
+
+
+@pytest.mark.parametrize("slope", [1e-4, 1e-6])
+def test_a_wrong_slope_that_only_a_long_step_can_see_is_called_wrong(slope):
+    def f(x):
+        return 1e8 + slope * x.sum()
+
+    x = np.array([0.3, 0.7])
+    assert check_gradient(f, x, np.full(2, 2 * slope)).verdict == "wrong"
+    assert check_gradient(f, x, np.full(2, slope)).verdict != "wrong"
+
+
+def test_a_wrong_gradient_is_not_said_to_be_zero():
+    # The first slope is known, the second is not: the waves are too short for a long step.
+    def f(x):
+        return 1e8 + 1e-4 * x[0] + 1e-12 * np.sin(1e6 * x[1])
+
+    report = check_gradient(f, np.array([0.3, 0.7]), np.array([2e-4, 0.0]))
+    assert report.verdict == "wrong"
+    assert report.worst_index == (0,)
+    assert "zero" not in report.note
