@@ -1,4 +1,4 @@
-"""What is wrong with a notebook: its form, its code cells, its outputs, its figures."""
+"""What is wrong with a notebook: its form, its length, its code cells, its outputs, its figures."""
 
 import re
 from pathlib import Path
@@ -6,6 +6,7 @@ from pathlib import Path
 from notebook_files import canonical, read, shown
 from notebook_predictions import check_predictions
 from notebook_prose import check_plain, check_prose, printed_numbers
+from notebook_time import check_time
 
 TAGS = re.compile(r"exercise-[a-z0-9_]+|hide-input|hide-output|hide-cell|remove-input|nbval-ignore-output")
 FOLDED_CODE, FOLDED_OUTPUT = {"hide-input", "hide-cell", "remove-input"}, {"hide-output", "hide-cell"}
@@ -27,6 +28,7 @@ def check(path):
     problems = []
     if Path(path).read_bytes() != canonical(notebook).encode("utf-8"):
         problems.append(f"{shown(path)}: not in canonical form; run: python tools/notebooks.py format {shown(path)}")
+    problems += [f"{shown(path)}: {text}" for text in check_time(path, notebook)]
     numbers, count, predicted = printed_numbers(notebook), 0, set()
     for position, cell in enumerate(notebook.cells, start=1):
         found = [f"tag {tag!r} is not on the list" for tag in cell.metadata.get("tags", []) if not TAGS.fullmatch(tag)]

@@ -202,7 +202,7 @@ def mask_backward(function, d_out, value, weights, mask, axes="(..., q, k)"):
 
 
 def _hide(scores, mask, causal):
-    # In place: `np.copyto(scores, -np.inf, where=...)` is np.where without a second array of q·k scores.
+    # In place: `np.copyto(scores, -np.inf, where=...)` is np.where without a second array of q × k scores.
     if mask is not None and mask.dtype.kind == "b":
         np.copyto(scores, -np.inf, where=~mask)
     elif mask is not None:
@@ -213,7 +213,7 @@ def _hide(scores, mask, causal):
 
 
 def _softmax_in_place(scores):
-    # attnlib.softmax.softmax step by step, without its temporary arrays of q·k numbers.
+    # attnlib.softmax.softmax step by step, without its temporary arrays of q × k numbers.
     maximum = scores.max(axis=-1, keepdims=True, initial=-np.inf)
     maximum[np.isneginf(maximum)] = 0  # a row with nothing to look at: exp(-inf - 0) is 0
     scores -= maximum

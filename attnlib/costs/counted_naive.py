@@ -11,7 +11,7 @@ from attnlib.costs.memory import slow_array, tiles
 def naive_attention_on(memory, query, key, value, *, block_q=None, block_k=None):
     """Attention that writes all scores and all weights to slow memory.
 
-    Three passes, each of which streams through q·k numbers. The middle one needs room for one row.
+    Three passes, each of which streams through q × k numbers. The middle one needs room for one row.
 
     Parameters
     ----------

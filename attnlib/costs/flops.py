@@ -42,16 +42,16 @@ def count_flops(
     ===================  ========================================  ====================================
     products             2 (d + v)                                 4 (d + v); Flash: 2 d more, for the
                                                                    scores once again
-    elementwise, naive   6: scale, maximum, subtract, exp,         5: weights · d_weights, sum, subtract,
-                         sum, divide                               weights ·, scale
+    elementwise, naive   6: scale, maximum, subtract, exp,         5: weights × d_weights, sum, subtract,
+                         sum, divide                               weights ×, scale
     elementwise, Flash   5: no division                            6: scale, subtract, exp, subtract,
-                                                                   weights ·, scale
+                                                                   weights ×, scale
     with a mask          1: add it                                 0; Flash: 1, add it again
     ===================  ========================================  ====================================
 
     Flash adds, forward, v + 5 for each row of each tile (new maximum, difference and exp; rescale and add
     the sum; rescale the output) and v + 2 for each query (divide; logsumexp); backward, 2 v for each query
-    (the row sum of out · d_out). All of it times batch and heads.
+    (the row sum of out × d_out). All of it times batch and heads.
 
     Parameters
     ----------

@@ -52,7 +52,7 @@ def count_parameters(m, heads, d, v=None, *, kv_heads=None, key_width=None, valu
 
 
 def kv_cache_bytes(batch, layers, n, kv_heads, d, v=None, *, dtype="float16"):
-    """Bytes of all keys and values that decoding keeps: 2 · batch · layers · n · kv_heads · d numbers if v = d.
+    """Bytes of all keys and values that decoding keeps: 2 × batch × layers × n × kv_heads × d numbers if v = d.
 
     Parameters
     ----------

@@ -25,7 +25,7 @@ def as_integers(function, minimum, **integers):
 def visits(q, k, block_q, block_k, causal):
     """What the tiles that are not skipped add up to.
 
-    Returns the pairs computed, the keys read (T_q k if nothing is skipped), the queries read (T_k q), and
+    Returns the pairs computed, the keys read (N_q k if nothing is skipped), the queries read (N_k q), and
     how many keys any query sees.
     """
     lengths = [rows.stop - rows.start for rows in tiles(q, block_q)]

@@ -33,22 +33,22 @@ def count_traffic(
 ):  # fmt: skip
     r"""Count the numbers that move between slow and fast memory, as the loops of this module move them.
 
-    With :math:`T_q = \lceil q / block_q \rceil` tiles of queries and :math:`T_k` of keys:
+    With :math:`N_q = \lceil q / block_q \rceil` tiles of queries and :math:`N_k` of keys:
 
     ====================  ==============================================  =====================================
     method                loads                                           stores
     ====================  ==============================================  =====================================
-    naive                 2 q k + q d + T_q k (d + v)                     2 q k + q v
-    naive, backward       5 q k + q v + T_q k (d + v) + T_k q (d + v)     2 q k + q d + k (d + v)
-    flash                 q d + T_q k (d + v)                             q (v + 1)
-    flash-keys-outer      k (d + v) + T_k q (d + v + 2)                   T_k q (v + 2)
-    flash, backward       2 q v + k (d + v) + T_k q (2 d + v + 2)         q + T_k q d + k (d + v)
+    naive                 2 q k + q d + N_q k (d + v)                     2 q k + q v
+    naive, backward       5 q k + q v + N_q k (d + v) + N_k q (d + v)     2 q k + q d + k (d + v)
+    flash                 q d + N_q k (d + v)                             q (v + 1)
+    flash-keys-outer      k (d + v) + N_k q (d + v + 2)                   N_k q (v + 2)
+    flash, backward       2 q v + k (d + v) + N_k q (2 d + v + 2)         q + N_k q d + k (d + v)
     ====================  ==============================================  =====================================
 
     Naive attention makes four trips through the scores here, the fewest it can: scores out and in, weights
     out and in. Code that scales or masks in a step of its own makes two more for each.
 
-    A causal mask lets Flash skip tiles, so that T_q k and T_k q become sums over what is visited. Naive
+    A causal mask lets Flash skip tiles, so that N_q k and N_k q become sums over what is visited. Naive
     attention moves all scores all the same. Without block sizes there is one tile: the naive count is then the
     most favourable there is, with query, key and value loaded once for each product.
 
@@ -156,7 +156,7 @@ def paper_blocks(capacity, d):
     """Tile sizes (block_q, block_k) of the FlashAttention paper for a fast memory of `capacity` numbers.
 
     The rule is meant up to a constant: with the tile of scores and the running maxima and sums, the loop
-    needs up to 1.25 · capacity + 5 · d + 2 · block_q numbers. The 5 · d are there because block_k is rounded up.
+    needs up to 1.25 capacity + 5 d + 2 block_q numbers. The 5 d are there because block_k is rounded up.
 
     Parameters
     ----------

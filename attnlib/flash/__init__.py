@@ -1,4 +1,4 @@
-"""Flash attention: what `attnlib.attention` computes, without ever holding q·k scores.
+"""Flash attention: what `attnlib.attention` computes, without ever holding q × k scores.
 
 The score matrix is cut into tiles of `block_q` queries times `block_k` keys. A tile is
 computed, used up and overwritten by the next while it is still in the processor's cache.

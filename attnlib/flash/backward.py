@@ -20,7 +20,7 @@ def flash_attention_backward(
 ):  # fmt: skip
     r"""Gradient of `flash_attention` with respect to query, key and value.
 
-    .. math:: weights_{qk} = e^{s_{qk} - logsumexp_q}, \qquad
+    .. math:: weights_{qk} = e^{S_{qk} - logsumexp_q}, \qquad
               dscores_{qk} = weights_{qk} \Bigl(\sum_v dout_{qv}\, value_{kv} - \sum_v dout_{qv}\, out_{qv}\Bigr)
 
     The last sum is the row's weighted mean of the weights' gradient, which plain attention takes over
@@ -95,7 +95,7 @@ def flash_attention_mask_backward(
     .. math:: dmask = dscores, \quad\text{summed over the axes along which the mask was broadcast}
 
     Separate from `flash_attention_backward`, because few masks are learned. It holds one array of
-    the shape of `mask`: a bias of shape (1, k) costs k numbers, not q·k.
+    the shape of `mask`: a bias of shape (1, k) costs k numbers, not q × k.
 
     Parameters
     ----------

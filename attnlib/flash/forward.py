@@ -1,4 +1,4 @@
-"""Flash attention: what `attnlib.attention` computes, without ever holding q·k scores.
+"""Flash attention: what `attnlib.attention` computes, without ever holding q × k scores.
 
 The score matrix is cut into tiles of `block_q` queries times `block_k` keys. A tile is
 computed, used up and overwritten by the next while it is still in the processor's cache. The
@@ -23,12 +23,12 @@ def flash_attention(
 ):  # fmt: skip
     r"""Attention in one pass over the keys, a tile at a time.
 
-    .. math:: m' = \max(m, \max_k s_k), \qquad
-              \ell' = e^{m - m'}\,\ell + \sum_k e^{s_k - m'}, \qquad
-              o' = e^{m - m'}\, o + \sum_k e^{s_k - m'}\, value_k
+    .. math:: \mu' = \max(\mu, \max_k S_k), \qquad
+              s' = e^{\mu - \mu'}\, s + \sum_k e^{S_k - \mu'}, \qquad
+              a' = e^{\mu - \mu'}\, a + \sum_k e^{S_k - \mu'}\, value_k
 
-    for every tile of scores :math:`s`, starting from :math:`m = -\infty` and zeros. In the end
-    :math:`out = o / \ell` and :math:`logsumexp = m + \log \ell`.
+    for every tile of scores :math:`S`, starting from :math:`\mu = -\infty` and zeros. In the end
+    :math:`out = a / s` and :math:`logsumexp = \mu + \log s`.
 
     Parameters
     ----------
@@ -148,7 +148,7 @@ def _one_pass(tiles, heads, rows, queries, keys, values, small, workspace):
 
 
 def _all_is_small(scale, queries, keys, values):
-    # |score| <= |scale| · |query| · |key| (Cauchy-Schwarz). Up to 20, exp lies between 2e-9 and 5e8, and its products
+    # |score| <= |scale| × |query| × |key| (Cauchy-Schwarz). Up to 20, exp lies between 2e-9 and 5e8, and its products
     # with moderate values stay in the range of float32: the sums may be taken relative to 0 instead of the maximum.
     # Asked only where nothing is hidden, so that a hidden key never decides how the visible ones are rounded.
     if not abs(scale) * longest(queries) * longest(keys) <= 20:

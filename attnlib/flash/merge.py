@@ -9,9 +9,9 @@ from attnlib.checks.arrays import as_float, quiet
 def merge_partials(out_a, logsumexp_a, out_b, logsumexp_b):
     r"""Attention over two sets of keys, from the results for each set.
 
-    .. math:: L = \log\bigl(e^{L_a} + e^{L_b}\bigr), \qquad
-              out = \frac{e^{L_a - m}\, out_a + e^{L_b - m}\, out_b}{e^{L_a - m} + e^{L_b - m}}, \qquad
-              m = \max(L_a, L_b)
+    .. math:: \ell = \log\bigl(e^{\ell_a} + e^{\ell_b}\bigr), \qquad
+              out = \frac{e^{\ell_a - \mu}\, out_a + e^{\ell_b - \mu}\, out_b}{e^{\ell_a - \mu} + e^{\ell_b - \mu}}, \qquad
+              \mu = \max(\ell_a, \ell_b)
 
     Each part is weighted by its share of the softmax's denominator. The two shares sum to one whatever
     has been rounded away, so the result lies between the parts. That makes it possible to split the keys

@@ -8,11 +8,11 @@ from attnlib.checks.arrays import as_float
 def numerical_gradient(f, x, eps=None, *, order=2):
     r"""Measure the gradient of a scalar function, one entry of `x` at a time.
 
-    .. math:: \frac{\partial f}{\partial x_i} = D_i(h) + O(h^2), \qquad
-              D_i(h) = \frac{f(x + h e_i) - f(x - h e_i)}{2h}
+    .. math:: \frac{\partial f}{\partial x_i} = g_i(h) + O(h^2), \qquad
+              g_i(h) = \frac{f(x + h e_i) - f(x - h e_i)}{2h}
 
     With ``order=4`` two such slopes are combined so that their h² errors cancel:
-    :math:`(4 D_i(h) - D_i(2h)) / 3`. That costs four calls of `f` for each entry
+    :math:`(4 g_i(h) - g_i(2h)) / 3`. That costs four calls of `f` for each entry
     instead of two.
 
     A small h is spoilt by rounding, a large one by the curvature of `f`. The

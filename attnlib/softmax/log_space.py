@@ -10,7 +10,7 @@ from attnlib.softmax.shift import finite, finite_maximum, no_zero, shift
 def logsumexp(x, axis=-1):
     r"""The logarithm of the softmax's denominator, without overflow.
 
-    .. math:: \ell = \log \sum_j e^{x_j} = m + \log \sum_j e^{x_j - m}, \qquad m = \max_j x_j
+    .. math:: \ell = \log \sum_j e^{x_j} = \mu + \log \sum_j e^{x_j - \mu}, \qquad \mu = \max_j x_j
 
     Parameters
     ----------

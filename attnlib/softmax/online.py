@@ -15,7 +15,7 @@ class OnlineSoftmax(NamedTuple):
     the sum of ``exp(score - maximum)`` over all of them. A new block may raise the
     maximum; then the old sum, measured against the old maximum, is rescaled:
 
-    .. math:: m' = \max(m, \max_j x_j), \qquad s' = s\, e^{m - m'} + \sum_j e^{x_j - m'}
+    .. math:: \mu' = \max(\mu, \max_j x_j), \qquad s' = s\, e^{\mu - \mu'} + \sum_j e^{x_j - \mu'}
 
     An `OnlineSoftmax` is a value: `update` and `merge` return a new one.
 

@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "_ext"))
 import openers  # noqa: E402
 
-CHAPTERS = sorted(path.stem for path in (ROOT / "chapters").glob("*.ipynb"))
+CHAPTERS = [*sorted(path.stem for path in (ROOT / "chapters").glob("[0-9][0-9]_*.ipynb")), "prerequisites"]  # no reference page
 
 
 def paragraph(*parts):

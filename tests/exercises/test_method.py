@@ -97,7 +97,7 @@ def one_key_at_a_time(query, key, value, block, causal):
     return out / total[:, None], top + np.log(total)
 
 
-HOLDS = "q·k numbers are held at once"
+HOLDS = "q × k numbers are held at once"
 LOOKS = "it looks at 24 keys at once where a block has 3"
 
 

@@ -80,13 +80,37 @@ def test_hints_come_one_after_the_other(capsys):
     assert text.startswith("You have seen all 3 hints") and text.endswith(f"Hint 3 of 3: {hints[2]}")
 
 
-def test_the_hint_that_fits_the_last_mistake_comes_first(capsys):
+FITS = '(Hint 2 is about the mistake of your last try: hint("softmax", 2).)'
+
+
+def test_hints_come_in_order_after_a_mistake_too_and_the_one_that_fits_is_named(capsys):
     check("softmax", no_shift)
     out(capsys)
     hint("softmax")
-    assert out(capsys).startswith("Hint 2 of 3")
+    text = unwrapped(out(capsys))
+    assert text.startswith("Hint 1 of 3") and text.endswith(FITS)
+    for number in (2, 3):  # the one that fits, and one after it
+        hint("softmax")
+        text = unwrapped(out(capsys))
+        assert text.startswith(f"Hint {number} of 3") and FITS not in text
+
+
+def test_a_hint_that_was_asked_for_by_its_number_is_not_named_again(capsys):
+    check("softmax", no_shift)
+    hint("softmax", 2)
+    assert FITS not in unwrapped(out(capsys))
+    for number in (1, 3):
+        hint("softmax")
+        text = unwrapped(out(capsys))
+        assert text.startswith(f"Hint {number} of 3") and FITS not in text
+
+
+def test_no_hint_is_named_before_a_try_or_after_a_pass(capsys):
     hint("softmax")
-    assert out(capsys).startswith("Hint 1 of 3")
+    check("softmax", no_shift)
+    check("softmax", find("softmax").solution)
+    hint("softmax")
+    assert "last try" not in out(capsys)
 
 
 @pytest.mark.parametrize("n", [0, 4, -1, True, "2", 1.0])

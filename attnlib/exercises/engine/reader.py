@@ -57,9 +57,25 @@ def check(id, answer):
 
 
 def hint(id, n=None):
-    """Print a hint: number `n`, or else the one that fits the last check, or else the next unseen one."""
+    """Print hint number `n`, or else the first that you have not seen: where to look, the idea, almost the formula.
+
+    If a later one fits the mistake that the last check recognised, its number is added.
+
+    Parameters
+    ----------
+    id : str
+        The exercise.
+    n : int, optional
+        The number of a hint, from 1.
+
+    Examples
+    --------
+    >>> hint("delta_sum", 1)
+    Hint 1 of 3: The delta is 1 where i equals j, and 0 elsewhere. Which of the
+    nine terms survive?
+    """
     exercise = find(id)
-    count = len(exercise.hints)
+    count, fits = len(exercise.hints), None
     table = record.load()
     entry = table.get(id) or record.blank()
     unseen = [number for number in range(1, count + 1) if number not in entry["hints"]]
@@ -67,11 +83,14 @@ def hint(id, n=None):
         if not unseen:
             call = f'solution("{id}")' if entry["tries"] else f'solution("{id}", really=True)'
             say(f"You have seen all {count} hints. The last one again; {call} shows the way.")
-        n = entry["hint"] if entry["hint"] in unseen else (unseen or [count])[0]
+        n = (unseen or [count])[0]
+        fits = entry["hint"]
     elif isinstance(n, bool) or not isinstance(n, int) or not 1 <= n <= count:
         say(f"{id} has {count} hints: ask for 1 to {count}.")
         return
     say(f"Hint {n} of {count}: {exercise.hints[n - 1]}")
+    if fits in unseen and fits > n:
+        say(f'(Hint {fits} is about the mistake of your last try: hint("{id}", {fits}).)')
     if n in unseen:
         entry["hints"] = sorted([*entry["hints"], n])
         table[id] = entry

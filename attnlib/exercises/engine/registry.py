@@ -9,7 +9,8 @@ PACKAGE = "attnlib.exercises"
 
 _BOOK_ORDER = {
     "prerequisites": (
-        "matrix_shapes", "product_transpose", "delta_sum", "linear_backward", "vjp_cost", "variance_of_sum",
+        "matrix_shapes", "product_transpose", "delta_sum", "linear_backward", "used_twice", "vjp_cost",
+        "variance_of_sum",
     ),
     "softmax": ("softmax", "softmax_backward", "temperature_gradient", "online_softmax"),
     "attention": ("distance_attention", "two_token_weight", "sdpa", "spot_attention", "attention_shape"),

@@ -115,7 +115,7 @@ def _backward_method(answer):
     arguments = _backward_case(n, n, 16, 16, True, d=2, v=2)(np.random.default_rng(0))
     if peak_bytes(answer, arguments) > n * n:  # not even one byte for each pair
         return (
-            "the gradients are right, but q·k numbers are held at once: recompute the weights of one tile, "
+            "the gradients are right, but q × k numbers are held at once: recompute the weights of one tile, "
             "use them up, and forget them."
         )
     arguments = _backward_case(6, 24, 2, 3, False)(np.random.default_rng(0))

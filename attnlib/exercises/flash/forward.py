@@ -56,7 +56,7 @@ def _method(answer):
     arguments = [rng.standard_normal(shape) for shape in ((q, 2), (k, 2), (k, 2))]
     if peak_bytes(answer, (*arguments, block, True)) > q * k:  # not even one byte for each pair
         return (
-            "the values are right, but q·k numbers are held at once, as in plain attention: use up one block of "
+            "the values are right, but q × k numbers are held at once, as in plain attention: use up one block of "
             "scores before the next is made."
         )
     names = ("query", "key", "value", "block", "causal")
@@ -155,7 +155,7 @@ _FORWARD = Exercise(
             "The last, shorter block of keys was skipped: round the number of blocks up.", 1,
         ),
         Mistake(
-            "m_block", "m_new = max of the block alone",
+            "m_block", "new maximum = max of the block alone",
             "The maximum fell: a running maximum is the larger of the old one and the block's.", 3,
         ),
         Mistake(
@@ -187,16 +187,16 @@ _FORWARD = Exercise(
             "NaN from -inf - (-inf): a row whose keys are all masked so far needs a guard.", 3,
         ),
         Mistake(
-            "lse_log_l", "LSE = log(l)",
+            "lse_log_l", "LSE = log(total)",
             "out is right, but the logsumexp misses the maximum: the total was measured against it.", 3,
         ),
         Mistake(
-            "lse_minus_m", "LSE = log(l) - m",
+            "lse_minus_m", "LSE = log(total) - maximum",
             "out is right, but in the logsumexp the maximum has the wrong sign: it was taken off every score, so give "
             "it back.", 3,
         ),
         Mistake(
-            "m_init_0", "m starts at 0",
+            "m_init_0", "maximum starts at 0",
             "With all scores far below 0 everything vanishes: the maximum of nothing is -inf, not 0.", 1,
         ),
         Mistake(

@@ -125,11 +125,11 @@ _MERGE = Exercise(
             "The totals are measured against different maxima: bring both to the common maximum first.", 2,
         ),
         Mistake(
-            "a_only", "weights exp(m_i - m) without total_i",
+            "a_only", "weights exp(maximum_i - maximum) without total_i",
             "The weights miss the totals: a part with many keys carries more mass.", 2,
         ),
         Mistake(
-            "factor_inv", "exp(m - m_i)",
+            "factor_inv", "exp(maximum - maximum_i)",
             "The factors are upside down: none may exceed 1.", 2,
         ),
         Mistake(
@@ -146,7 +146,7 @@ _MERGE = Exercise(
             "Each output was weighted by the other part's mass.", 3,
         ),
         Mistake(
-            "unnormalised", "exp(m_a - m) out_a + exp(m_b - m) out_b",
+            "unnormalised", "exp(maximum_a - maximum) out_a + exp(maximum_b - maximum) out_b",
             "These weights belong to sums, and out is a mean already: use each part's share of the total.", 3,
         ),
         Mistake(

@@ -1,1 +1,1 @@
-"""Exercises on what the book needs: `products` of arrays, `sums`, the `chain_rule`."""
+"""Exercises on what the book needs: `products` of arrays, `sums`, the `chain_rule`, an array used `twice`."""

@@ -1,0 +1,61 @@
+"""A letter of the formulas means one thing in the whole book: see the page of notation."""
+
+import re
+from pathlib import Path
+
+import nbformat
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = sorted([*ROOT.glob("chapters/*.ipynb"), *ROOT.glob("chapters/**/*.md"), *ROOT.glob("attnlib/**/*.py")])
+FORMULA = re.compile(r"\$\$(.+?)\$\$|(?<!\\)\$([^$\n]+?)\$|\.\. math::((?:.*\n)(?:(?: {4,}.*)?\n)*)|:math:`([^`]+)`", re.S)
+WORDS = re.compile(r"\\(?:text|operatorname|mathrm|mathit|tag|mathbf)\*?\{[^{}]*\}|\\[A-Za-z]+")
+TEMPERATURE = re.compile(r"(?<![A-Za-z])T(?![A-Za-z])")
+MAXIMUM = re.compile(r"(?<![A-Za-z])m(?:_\w)?'|\^\{[^{}]*-\s*m(?![A-Za-z])|(?<![A-Za-z])m(?:_\w)?\s*&?=\s*(?=\\max)")
+SIZE = re.compile(r"(?:q ?· ?k|q *\\cdot *k)\$? (?:numbers|scores|weights|values|entries|pairs)")
+
+
+def letters_used_twice(text):
+    """What a text says with a letter that means something else: a list of formulas or words."""
+    found = [hit[0] for hit in SIZE.finditer(text)]
+    for section in re.split(r"^(?=##? )", text, flags=re.M):
+        for formula in ("".join(filter(None, groups)) for groups in FORMULA.findall(section)):
+            bare = WORDS.sub(lambda word: word[0] if word[0] == r"\max" else " ", formula)
+            if MAXIMUM.search(bare) or TEMPERATURE.search(bare) and "temperature" not in section.lower():
+                found.append(formula.strip())
+    return found
+
+
+def text_of(path):
+    if path.suffix != ".ipynb":
+        return path.read_text(encoding="utf-8")
+    cells = nbformat.read(path, as_version=4).cells
+    return "\n\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_a_letter_means_one_thing(path):
+    assert letters_used_twice(text_of(path)) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        r"a set $T$ of keys", r"$\sum_{j\in T} x_j$", "$$\nT = QK^\\top\n$$", r"$T_q=\lceil q/B_q\rceil$",
+        r"$e^{x - m}$", r"$$m' = \max(m, x)$$", r"$m_q = \max_k S_{qk}$", r".. math:: e^{x_j - m}", "holds q·k numbers",
+        "## Temperature\n\nA temperature $T$.\n\n## Scores\n\nRaw scores $T$.", r":math:`T_k`", r"$q\cdot k$ numbers",
+    ],
+)  # fmt: skip
+def test_a_second_meaning_is_found(text):
+    assert len(letters_used_twice(text + "\n")) == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The temperature is $T$.", r"$QK^\top$", r"$e^{x-\mu}$", r"$\mu' = \max(\mu, x)$", r"$X$ of width $m$, $m\sigma^2$",
+        r"$\text{T}$", r"`(m, h·d)`", r"$q\cdot k$ is a dot product", "It costs $5 and\n$6, for T.", r"$1/\sqrt m$", "`x.T`",
+    ],
+)  # fmt: skip
+def test_one_meaning_is_left_alone(text):
+    assert letters_used_twice(text) == []
