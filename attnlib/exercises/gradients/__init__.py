@@ -1,4 +1,4 @@
-"""Exercises of chapter 3: `backward`, `additive`, `numbers`, and the bug to `spot`, whose `suspect` the chapter shows."""
+"""Exercises of chapter 3: `backward`, `additive`, `numbers`, and the bug to `spot`; the chapter shows its `suspect`."""
 
 from attnlib.exercises.gradients.backward import suspect
 

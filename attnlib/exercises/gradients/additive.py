@@ -141,7 +141,9 @@ _ADDITIVE = Exercise(
             "a formula that mixes up axes runs here, and can be named",
         ),
         Probe("no batch", _random_inputs(q=3, k=5, d=7, v=2), why="no leading axis at all"),
-        Probe("two leading axes", _random_inputs(2, 3, q=4, k=2, d=6, v=5), why="batch and head, more queries than keys"),
+        Probe(
+            "two leading axes", _random_inputs(2, 3, q=4, k=2, d=6, v=5), why="batch and head, more queries than keys",
+        ),
         Probe("large scores", _large_scores, "edge"),
     ),
     mistakes=(
@@ -179,7 +181,8 @@ _ADDITIVE = Exercise(
         ),
         Mistake(
             "tanh_plain", "1 - t",
-            "You took 1 - t for the slope of t = tanh(z); differentiate it again: at z = 0 both give 1, elsewhere not.", 3,
+            "You took 1 - t for the slope of t = tanh(z); differentiate it again: at z = 0 both give 1, elsewhere not.",
+            3,
         ),
         Mistake(
             "tanh_sigmoid", "t (1 - t)",
