@@ -139,13 +139,14 @@ def script(name):
 
 def blocks(page, address):
     """{id: HTML} of the predictions of a page, each with a link to its place, for another page of the same folder."""
-    found = {}
+    found, title = {}, title_of(page)
     for tag in BLOCK.finditer(page):
         block = page[tag.start() : end_of(page, tag.start())]
         head, inner = tag[0], block[len(tag[0]) :]
         inner = OWN_ANCHOR.sub(f'href="{address}#', inner)
         inner = re.sub(r'\sid="[^"]*"', "", inner)  # of a numbered formula, say: its place is in the chapter
-        place = words(HEADING.findall(page[: tag.start()])[-1])
+        section = words(HEADING.findall(page[: tag.start()])[-1])
+        place = title if section == title else f"{title}: {section}"
         link = f'<p class="predict-place">From <a href="{address}#{tag[1]}">{place}</a></p>'
         found[tag[1]] = f'<div class="predict-one">{head}{inner}{link}</div>'
     return found
@@ -161,6 +162,11 @@ def end_of(text, start):
     raise ExtensionError(f"a div does not end: {text[start : start + 80]}")
 
 
+def title_of(page):
+    """The title with its number; before the article stands another without it, for the theme's print."""
+    return words(HEADING.search(page, page.index("<article"))[1])
+
+
 def words(heading):
     return re.sub(r"\s+", " ", NOT_WORDS.sub("", heading)).strip()
 
@@ -172,15 +178,16 @@ def comes_back(env, before, page, name):
         return '<div class="predict-missed" hidden></div>'
     ids = " ".join(f"{id}={digest}" for id, digest in digests.items())
     up = "../" * name.count("/")
-    title = html.escape(html.unescape(words(HEADING.search(page)[1])))
-    return f'<div class="predict-missed" hidden data-ids="{ids}" data-script="{up}{script(before)}" data-from="{title}"></div>'
+    title = html.escape(html.unescape(title_of(page)))
+    data = f'data-ids="{ids}" data-script="{up}{script(before)}" data-from="{title}"'
+    return f'<div class="predict-missed" hidden {data}></div>'
 
 
 def reviewed(pages, found):
     """The page *Review* with all predictions, by chapter."""
     sections = ""
     for name, of_page in found.items():
-        title, id = words(HEADING.search(pages[name])[1]), name.rsplit("/", 1)[-1]
+        title, id = title_of(pages[name]), name.rsplit("/", 1)[-1]
         sections += f'<section id="from-{id}"><h2>{title}</h2>\n{"".join(of_page.values())}</section>\n'
     page = pages[REVIEW]
     start = ALL.search(page)

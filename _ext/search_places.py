@@ -10,7 +10,8 @@ from html.parser import HTMLParser
 VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
 HEADINGS = {"h1", "h2", "h3", "h4", "h5", "h6"}
 SILENT = re.compile(r"<(script|style|svg|pre|button|nav|noscript|mjx-math)\b.*?</\1>", re.DOTALL)  # none holds its like
-LEFT_OUT = {"headerlink", "viewcode-link", "caption-number", "cell", "answer", "exercise-helps", "chapter-cards", "predict-all", "toctree-wrapper"}
+LEFT_OUT = {"headerlink", "viewcode-link", "caption-number", "cell", "answer", "exercise-helps", "chapter-cards"}
+LEFT_OUT |= {"predict-all", "toctree-wrapper"}
 FIGURES = {"caption", "figcaption"}  # prose, also in an output
 TWO_STOREYS = {"mfrac", "msqrt", "mroot", "mtable", "munder", "mover", "munderover", "msubsup"}
 SCRIPTS = {"msub": "_", "msup": "^"}

@@ -153,8 +153,8 @@ const predictions = (() => {
   }
 
   function arrived(blocks) {
-    const title = make("p", { className: "predict-head", textContent: `From the last chapter: ${room.dataset.from}` });
-    const why = make("p", { textContent: "You missed this there. Try again, now that you know more." });
+    const title = make("p", { className: "predict-head", textContent: `From the last chapter, ${room.dataset.from}` });
+    const why = make("p", { textContent: "What you predicted there was not right. Try again, now that you know more." });
     room.replaceChildren(title, why);
     room.setAttribute("role", "region");
     room.setAttribute("aria-label", "From the last chapter");

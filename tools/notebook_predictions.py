@@ -16,7 +16,8 @@ from mdit_py_plugins.dollarmath import dollarmath_plugin
 MARKDOWN = MarkdownIt("commonmark").enable("table").use(dollarmath_plugin)
 BEGINS = re.compile(r'<div\b[^>]*\bclass="predict\b[^>]*>')
 FORM = re.compile(
-    r'<div class="predict (?P<kind>choose|order|number|cell)" id="(?P<id>predict-[a-z0-9-]+)"(?P<more>(?: [\w-]+="[^"]*")*)>'
+    r'<div class="predict (?P<kind>choose|order|number|cell)" id="(?P<id>predict-[a-z0-9-]+)"'
+    r'(?P<more>(?: [\w-]+="[^"]*")*)>'
 )
 FRAME = ['<details class="answer">', "<summary>Answer</summary>", "</details>", "</div>"]
 OPENERS = ("**Predict first.**", "**Quick check.**")
@@ -105,7 +106,8 @@ def understood(block):
     lines = [content for kind, content in block[1:] if kind == "html"]
     if lines != FRAME:
         odd = next((line for line in lines if line not in FRAME), "")
-        raise Malformed(f"its lines of HTML are not {' … '.join(FRAME)}; each has an empty line around it {odd}".strip())
+        near = f"; near {odd}" if odd else ""
+        raise Malformed(f"its lines of HTML are not {' '.join(FRAME)}, each with empty lines around it{near}")
     start, close = block.index(("html", FRAME[0])), block.index(("html", FRAME[2]))
     question, inside = block[1:start], block[start + 2 : close]
     if len(block) != close + 2 or block[start + 1] != ("html", FRAME[1]):
@@ -124,7 +126,8 @@ def given(kind, question):
     if any(part == "heading" for part, _ in question):
         raise Malformed("it holds a heading")
     expected = {"choose": ["list"], "order": ["list"], "number": [], "cell": ["table"]}[kind]
-    if [part for part, _ in question if part in ("list", "table")] != expected or expected and question[-1][0] != expected[0]:
+    special = [part for part, _ in question if part in ("list", "table")]
+    if special != expected or expected and question[-1][0] != expected[0]:
         raise Malformed(f"before the answer stands not {f'one {expected[0]}' if expected else 'text alone'}")
     options, table = {}, []
     if expected == ["list"]:
@@ -155,9 +158,11 @@ def keyed(items):
     """The items of a list as [(what is bold at the start, the rest)]."""
     pairs = []
     for item in items:
-        found = re.match(r"\*\*(.+?)\*\*\s+(.+)", item[0][1], re.S) if [kind for kind, _ in item] == ["paragraph"] else None
+        plain = [kind for kind, _ in item] == ["paragraph"]
+        found = re.match(r"\*\*(.+?)\*\*\s+(.+)", item[0][1], re.S) if plain else None
         if not found:
-            raise Malformed(f"an item is not one line that begins with its name in bold: {item[0][1][:40] if item else ''}")
+            start = item[0][1][:40] if item else ""
+            raise Malformed(f"an item is not one paragraph that begins with its name in bold: {start}")
         pairs.append((found[1], found[2]))
     return pairs
 
@@ -166,7 +171,7 @@ def keyed(items):
 
 
 def check_predictions(cell, notebook, seen):
-    """What is wrong with the predictions of a cell; `seen` are the ids of the cells before, and gets those of this one."""
+    """What is wrong with the predictions of a cell; `seen` holds the ids of the cells before and gets those of this one."""
     found, problems = predictions(cell.source)
     for each in found:
         wrong = KINDS[each.kind](each, notebook) + notes_of(each)
@@ -246,7 +251,8 @@ def printed(cell):
     texts = []
     for output in cell.outputs:
         texts.append(output.get("text", ""))
-        texts += [re.sub("<[^>]*>", " ", value) for kind, value in output.get("data", {}).items() if kind.startswith("text/")]
+        data = output.get("data", {}).items()
+        texts += [re.sub("<[^>]*>", " ", value) for kind, value in data if kind.startswith("text/")]
     return [decimal(token) for token in re.findall(r"(?<![\w.])[-−]?\d+(?:\.\d+)?", "\n".join(texts))]
 
 

@@ -1,0 +1,251 @@
+"""Predictions in the browser: committed to, judged, remembered, and asked again where they were missed."""
+
+import json
+
+import pytest
+from playwright.sync_api import expect
+from watched import accessibility
+
+CHAPTER, NEXT, REVIEW = (f"chapters/{name}.html" for name in ("04_masks", "05_multihead", "review"))
+KEY = "attention-derived-predictions"
+LARGEST, RESCALE, PILE, FIRST_KEY = (f"#predict-masks-{name}" for name in ("largest", "rescale", "pile", "first-key"))
+DENIED = f"""for (const name of ["getItem", "setItem", "removeItem"]) {{
+    const usual = Storage.prototype[name];
+    Storage.prototype[name] = function (key, ...rest) {{
+        if (key === "{KEY}") throw new DOMException("denied", "SecurityError");
+        return usual.call(this, key, ...rest);
+    }};
+}}"""
+
+
+class Block:
+    """One prediction on a page."""
+
+    def __init__(self, page, id):
+        self.box = page.locator(id)
+        self.verdict, self.said = self.box.locator(".predict-result"), self.box.locator(".predict-message")
+        self.answer, self.input = self.box.locator("details.answer"), self.box.locator(".predict-number input")
+
+    def commit(self):
+        self.box.get_by_role("button", name="Commit").click()
+
+    def choose(self, letter):
+        self.box.get_by_role("radio").nth("ABCDE".index(letter)).check()
+        self.commit()
+
+    def number(self, text):
+        self.input.fill(text)
+        self.commit()
+
+
+def kept(page):
+    return json.loads(page.evaluate("key => localStorage.getItem(key)", KEY) or "{}")
+
+
+def test_each_kind_wrong_then_right_without_a_fault_of_axe(desk, record_property):
+    page = desk.open(CHAPTER)
+    assert not accessibility(page)  # nothing tried
+    blocks = [Block(page, id) for id in (RESCALE, PILE, FIRST_KEY, LARGEST)]
+    for block in blocks:
+        expect(block.answer).not_to_have_attribute("open", "")
+    rescale, pile, first_key, largest = blocks
+    rescale.commit()
+    expect(rescale.said).to_have_text("Choose one first.")
+    rescale.choose("B")
+    expect(rescale.verdict).to_contain_text("Not right: you chose B.")
+    expect(rescale.verdict).to_contain_text("as a common factor of the row")  # why people choose it
+    expect(rescale.verdict).to_be_focused()
+    expect(rescale.box.locator(".predict-mark")).to_have_text(["your choice", "the answer"])  # B, C
+    pile.box.get_by_role("button", name="Move C up").click()
+    pile.commit()
+    expect(pile.verdict).to_contain_text("Not right: you said A, C, B.")
+    first_key.number("0.1")  # as 0.125 is within 0.04
+    expect(first_key.verdict).to_contain_text("what each would get without the mask")
+    largest.box.get_by_role("gridcell", name="3", exact=True).click()
+    largest.commit()
+    expect(largest.verdict).to_contain_text("Not right: you chose row 1, column 2.")
+    for block in blocks:
+        expect(block.answer).to_have_attribute("open", "")
+        expect(block.answer.locator(".predict-screen")).to_have_text("Answer")
+        expect(block.box.get_by_role("button")).to_have_count(0)  # no second try here
+    assert not accessibility(page)  # wrong
+    page = desk.open(REVIEW)
+    rescale.choose("C")
+    pile.box.get_by_role("button", name="Move C up").click()
+    pile.box.get_by_role("button", name="Move C up").click()
+    pile.commit()
+    first_key.number("0.37")  # within 0.04 of 0.34
+    largest.box.get_by_role("gridcell", name="2", exact=True).first.click()
+    largest.commit()
+    for block in blocks:
+        expect(block.verdict).to_contain_text("Right: you")
+        expect(block.box.get_by_role("button")).to_have_text(["Try again"])
+    expect(page.locator(".predict-counts")).to_have_text("0 not right, 4 not made yet, 4 right.")
+    assert not accessibility(page)  # right
+    record_property("checked states of predictions", 12)
+
+
+def test_a_number_within_the_tolerance_and_what_is_no_number(desk):
+    page = desk.open(CHAPTER)
+    block = Block(page, FIRST_KEY)
+    for text, said in [
+        ("", "Type a number first."),
+        ("  ", "Type a number first."),
+        ("abc", "This is not a number."),
+        ("1,5", "Write it with a point: 1.5"),
+        ("1e999", "This is not a number."),
+        ("0x1", "This is not a number."),
+    ]:
+        block.number(text)
+        expect(block.said).to_contain_text(said)
+        expect(block.input).to_have_attribute("aria-invalid", "true")
+        expect(block.input).to_be_focused()
+    assert kept(page) == {}
+    block.input.fill(" .3 ")  # the very edge of the tolerance
+    block.input.press("Enter")
+    expect(block.verdict).to_have_text("Right: you said .3.")
+    assert kept(page)[FIRST_KEY[1:]]["right"] is True
+
+
+def test_a_cell_and_an_order_with_the_keyboard_alone(desk):
+    page = desk.open(CHAPTER)
+    keyboard = page.keyboard
+    largest, pile = Block(page, LARGEST), Block(page, PILE)
+    cells = largest.box.get_by_role("gridcell")
+    cells.nth(1).focus()
+    assert largest.box.locator("td[tabindex='0']").count() == 1  # one stop of the Tab key
+    for key in ("ArrowDown", "ArrowRight", "ArrowRight", "ArrowUp", "ArrowUp", "ArrowDown", "Home", "End", "Space"):
+        keyboard.press(key)
+    expect(largest.said).to_have_text("Chosen: row 1, column 3")
+    assert largest.box.locator("td[tabindex='0']").get_attribute("aria-selected") == "true"
+    keyboard.press("ArrowUp")
+    keyboard.press("Home")
+    keyboard.press("Enter")
+    expect(largest.said).to_have_text("Chosen: row 0, column 0")
+    keyboard.press("Tab")
+    expect(largest.box.get_by_role("button", name="Commit")).to_be_focused()
+    keyboard.press("Enter")
+    expect(largest.verdict).to_have_text("Right: you chose row 0, column 0.")
+    pile.box.get_by_role("button", name="Move C up").focus()
+    keyboard.press("Enter")
+    expect(pile.said).to_have_text("C is now number 2 of 3")
+    keyboard.press("Enter")
+    expect(pile.said).to_have_text("C is now number 1 of 3")
+    expect(pile.box.get_by_role("button", name="Move C down")).to_be_focused()  # the other button: C is on top
+    pile.commit()
+    expect(pile.verdict).to_have_text("Right: you said C, A, B.")
+
+
+def test_what_was_missed_stays_comes_back_and_goes(desk):
+    page = desk.open(CHAPTER)
+    Block(page, RESCALE).choose("A")
+    Block(page, PILE).commit()  # A, B, C
+    Block(page, "#predict-masks-nan").choose("A")  # right
+    page = desk.open(CHAPTER)
+    expect(Block(page, RESCALE).verdict).to_contain_text("Not right: you chose A.")
+    expect(Block(page, PILE).verdict).to_contain_text("you said A, B, C.")
+    expect(Block(page, "#predict-masks-nan").verdict).to_have_text("Right: you chose A.")
+    expect(page.locator(".predict-missed")).to_be_hidden()
+    page = desk.open(NEXT)
+    region = page.get_by_role("region", name="From the last chapter")
+    expect(region).to_contain_text("From the last chapter, 4. Decide who may look at whom")
+    assert region.locator(".predict").evaluate_all("blocks => blocks.map(b => '#' + b.id)") == [RESCALE, PILE]
+    rescale = Block(page, RESCALE)
+    expect(rescale.verdict).to_be_empty()  # afresh
+    assert not accessibility(page)
+    rescale.choose("C")
+    expect(rescale.verdict).to_have_text("Right: you chose C.")
+    page = desk.open(NEXT)
+    expect(region.locator(".predict")).to_have_count(1)
+    page = desk.open(REVIEW)
+    expect(page.locator(".predict-counts")).to_have_text("1 not right, 5 not made yet, 2 right.")
+    titles = page.locator(".predict-all h2, .predict-known > summary")
+    assert titles.all_inner_texts() == ["Not right (1)", "Not made yet (5)", "Right (2)"]
+    assert page.locator(".predict").first.get_attribute("id") == PILE[1:]
+    expect(Block(page, RESCALE).verdict).to_be_hidden()
+    place = page.locator(".predict-one").first.get_by_role("link")
+    assert place.get_attribute("href") == f"04_masks.html{PILE}"
+    page.locator(".predict-known > summary").click()
+    expect(Block(page, RESCALE).verdict).to_have_text("Right: you chose C.")
+    Block(page, RESCALE).box.get_by_role("button", name="Try again").click()
+    Block(page, RESCALE).choose("A")
+    expect(page.locator(".predict-counts")).to_have_text("2 not right, 5 not made yet, 1 right.")
+    page.once("dialog", lambda dialog: dialog.dismiss())
+    page.get_by_role("button", name="Forget everything").click()
+    assert len(kept(page)) == 3
+    page.once("dialog", lambda dialog: dialog.accept())
+    with page.expect_navigation():
+        page.get_by_role("button", name="Forget everything").click()
+    expect(page.locator(".predict-counts")).to_have_text("0 not right, 8 not made yet, 0 right.")
+    assert kept(page) == {}
+
+
+def test_an_answer_that_is_shown_counts_as_not_made(desk):
+    page = desk.open(CHAPTER)
+    block = Block(page, RESCALE)
+    block.answer.locator("summary").click()
+    expect(block.answer).to_have_attribute("open", "")
+    expect(block.verdict).to_contain_text("counts as not made")
+    expect(block.box.get_by_role("button", name="Commit")).to_have_count(0)
+    assert kept(page) == {}
+
+
+def damaged(page):
+    """What may stand in the storage, and must be as if nothing did."""
+    digest = page.locator(RESCALE).get_attribute("data-digest")
+    whole = {"digest": digest, "given": "A", "right": False}
+    records = [whole | {"digest": "another"}, whole | {"given": 7}, whole | {"given": "Z"}, {"digest": digest}, "A", None, [1]]
+    texts = [json.dumps({RESCALE[1:]: record}) for record in records] + ["{", "7", "null", "[]", '"text"', ""]
+    return texts, json.dumps({RESCALE[1:]: whole})
+
+
+def test_damaged_storage_and_a_changed_question_ask_again(desk):
+    page = desk.open(CHAPTER)
+    texts, whole = damaged(page)
+    block = Block(page, RESCALE)
+    for text, is_whole in [(whole, True), *((text, False) for text in texts)]:
+        page.evaluate("([key, text]) => localStorage.setItem(key, text)", [KEY, text])
+        page.reload(wait_until="domcontentloaded")
+        expect(block.box.get_by_role("button", name="Commit")).to_have_count(0 if is_whole else 1)
+        expect(page.locator(".predict.ready")).to_have_count(8)
+    block.choose("C")
+    assert kept(page)[RESCALE[1:]]["right"] is True
+
+
+@pytest.mark.parametrize("how", ["denied", "full"])
+def test_a_browser_that_keeps_nothing_still_judges(how, desk):
+    script = DENIED if how == "denied" else DENIED.replace('["getItem", "setItem", "removeItem"]', '["setItem"]')
+    desk.context.add_init_script(script)
+    page = desk.open(REVIEW)
+    Block(page, RESCALE).choose("A")
+    expect(Block(page, RESCALE).verdict).to_contain_text("Not right: you chose A.")
+    expect(page.locator(".predict-counts")).to_contain_text("1 not right, 7 not made yet, 0 right. Your browser does not keep")
+    desk.open(NEXT)
+    expect(page.locator(".predict-missed")).to_be_hidden()
+
+
+def test_without_scripts_it_is_a_question_with_a_folded_answer(chromium, address):
+    page = chromium.new_page(java_script_enabled=False)
+    for name in (CHAPTER, REVIEW):
+        page.goto(address + name)
+        block = Block(page, RESCALE)
+        expect(block.box.locator(":scope > ul > li")).to_have_count(3)
+        expect(block.box.locator(":scope > ul > li").first).to_be_visible()
+        expect(block.answer.locator("p").first).to_be_hidden()
+        expect(page.locator(".predict :is(button, input)")).to_have_count(0)
+        block.answer.locator("summary").click()
+        expect(block.answer.locator("p").first).to_be_visible()
+    assert page.locator(".predict-all h2").all_inner_texts() == ["4. Decide who may look at whom"]
+    page.close()
+
+
+def test_paper_has_the_questions_with_their_answers_and_no_inputs(desk):
+    page = desk.open(CHAPTER)
+    Block(page, RESCALE).choose("A")
+    page.emulate_media(media="print")
+    for hidden in (".predict-tools", ".predict-result", ".predict-mark", ".predict-moves", ".predict input", ".predict-screen"):
+        assert page.locator(hidden).count() and not page.locator(f"{hidden}:visible").count(), hidden
+    assert page.locator(RESCALE).locator("details li").all_inner_texts()[0].startswith("A")  # also the note that stood above
+    expect(page.locator(RESCALE).locator("details li").first).to_be_visible()
+    expect(page.locator(PILE).locator("summary")).to_have_text("Just show the answerAnswer")
+    expect(page.locator(PILE).locator(".predict-paper")).to_be_visible()
