@@ -20,6 +20,7 @@ from pathlib import Path
 
 import nbformat
 from docutils import nodes
+from formulas import FIRST_FONTS
 from sphinx.errors import ExtensionError
 from sphinx.transforms import SphinxTransform
 from sphinx.util import logging
@@ -44,6 +45,7 @@ def setup(app):
     app.connect("env-purge-doc", forget_page)
     app.connect("env-merge-info", merge_pages)
     app.connect("env-check-consistency", warn_of_repetitions)
+    app.connect("html-page-context", preload, priority=860)  # after formulas, before bookext
     app.connect("build-finished", finish, priority=700)  # before the search and light_pages, which read the pages
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
 
@@ -106,6 +108,12 @@ def warn_of_repetitions(app, env):
             if id in first:
                 logger.warning("the prediction %r is in %s and in %s", id, first[id], page, type="prediction")
             first.setdefault(id, page)
+
+
+def preload(app, pagename, templatename, context, doctree):
+    """Review has its formulas from other pages, and asks at once for their fonts as these do."""
+    if pagename == REVIEW and pages_of(app.env):
+        context["formula_fonts"] = [f"mathjax/woff-v2/{name}" for name in FIRST_FONTS]
 
 
 def finish(app, exception):
@@ -187,8 +195,7 @@ def reviewed(pages, found):
     """The page *Review* with all predictions, by chapter."""
     sections = ""
     for name, of_page in found.items():
-        title, id = title_of(pages[name]), name.rsplit("/", 1)[-1]
-        sections += f'<section id="from-{id}"><h2>{title}</h2>\n{"".join(of_page.values())}</section>\n'
+        sections += f'<div class="predict-chapter"><h2>{title_of(pages[name])}</h2>\n{"".join(of_page.values())}</div>\n'
     page = pages[REVIEW]
     start = ALL.search(page)
     if not start:

@@ -38,6 +38,14 @@ class Block:
         self.commit()
 
 
+def expect_counts(page, missed, right, more=""):
+    """What Review says of all predictions of the book."""
+    rest = page.locator(".predict-all .predict").count() - missed - right
+    said = f"{missed} not right, {rest} not made yet, {right} right.{more}"
+    expect(page.locator(".predict-counts")).to_have_text(said)
+    return rest
+
+
 def kept(page):
     return json.loads(page.evaluate("key => localStorage.getItem(key)", KEY) or "{}")
 
@@ -80,7 +88,7 @@ def test_each_kind_wrong_then_right_without_a_fault_of_axe(desk, record_property
     for block in blocks:
         expect(block.verdict).to_contain_text("Right: you")
         expect(block.box.get_by_role("button")).to_have_text(["Try again"])
-    expect(page.locator(".predict-counts")).to_have_text("0 not right, 4 not made yet, 4 right.")
+    expect_counts(page, 0, 4)
     assert not accessibility(page)  # right
     record_property("checked states of predictions", 12)
 
@@ -158,9 +166,9 @@ def test_what_was_missed_stays_comes_back_and_goes(desk):
     page = desk.open(NEXT)
     expect(region.locator(".predict")).to_have_count(1)
     page = desk.open(REVIEW)
-    expect(page.locator(".predict-counts")).to_have_text("1 not right, 5 not made yet, 2 right.")
+    rest = expect_counts(page, 1, 2)
     titles = page.locator(".predict-all h2, .predict-known > summary")
-    assert titles.all_inner_texts() == ["Not right (1)", "Not made yet (5)", "Right (2)"]
+    assert titles.all_inner_texts() == ["Not right (1)", f"Not made yet ({rest})", "Right (2)"]
     assert page.locator(".predict").first.get_attribute("id") == PILE[1:]
     expect(Block(page, RESCALE).verdict).to_be_hidden()
     place = page.locator(".predict-one").first.get_by_role("link")
@@ -169,14 +177,14 @@ def test_what_was_missed_stays_comes_back_and_goes(desk):
     expect(Block(page, RESCALE).verdict).to_have_text("Right: you chose C.")
     Block(page, RESCALE).box.get_by_role("button", name="Try again").click()
     Block(page, RESCALE).choose("A")
-    expect(page.locator(".predict-counts")).to_have_text("2 not right, 5 not made yet, 1 right.")
+    expect_counts(page, 2, 1)
     page.once("dialog", lambda dialog: dialog.dismiss())
     page.get_by_role("button", name="Forget everything").click()
     assert len(kept(page)) == 3
     page.once("dialog", lambda dialog: dialog.accept())
     with page.expect_navigation():
         page.get_by_role("button", name="Forget everything").click()
-    expect(page.locator(".predict-counts")).to_have_text("0 not right, 8 not made yet, 0 right.")
+    expect_counts(page, 0, 0)
     assert kept(page) == {}
 
 
@@ -207,7 +215,7 @@ def test_damaged_storage_and_a_changed_question_ask_again(desk):
         page.evaluate("([key, text]) => localStorage.setItem(key, text)", [KEY, text])
         page.reload(wait_until="domcontentloaded")
         expect(block.box.get_by_role("button", name="Commit")).to_have_count(0 if is_whole else 1)
-        expect(page.locator(".predict.ready")).to_have_count(8)
+        expect(page.locator(".predict:not(.ready)")).to_have_count(0)
     block.choose("C")
     assert kept(page)[RESCALE[1:]]["right"] is True
 
@@ -219,7 +227,7 @@ def test_a_browser_that_keeps_nothing_still_judges(how, desk):
     page = desk.open(REVIEW)
     Block(page, RESCALE).choose("A")
     expect(Block(page, RESCALE).verdict).to_contain_text("Not right: you chose A.")
-    expect(page.locator(".predict-counts")).to_contain_text("1 not right, 7 not made yet, 0 right. Your browser does not keep")
+    expect_counts(page, 1, 0, " Your browser does not keep them: they last as long as this page.")
     desk.open(NEXT)
     expect(page.locator(".predict-missed")).to_be_hidden()
 
@@ -235,7 +243,7 @@ def test_without_scripts_it_is_a_question_with_a_folded_answer(chromium, address
         expect(page.locator(".predict :is(button, input)")).to_have_count(0)
         block.answer.locator("summary").click()
         expect(block.answer.locator("p").first).to_be_visible()
-    assert page.locator(".predict-all h2").all_inner_texts() == ["4. Decide who may look at whom"]
+    assert "4. Decide who may look at whom" in page.locator(".predict-all h2").all_inner_texts()
     page.close()
 
 
