@@ -177,7 +177,7 @@ SOFTMAX_BACKWARD = Exercise(
     ),
     why="The Jacobian is a diagonal minus an outer product, so its product with a vector needs one weighted mean a row "
     "and never the k x k matrix. A score is pushed by how far its upstream gradient lies from that mean.",
-    insight="Every row of the answer sums to 0: a softmax can only move weight from one score to another.",
+    insight="Every row of the answer sums to 0: moving all scores of a row together changes no weight.",
     accepts={"explicit jacobian": _softmax_backward_jacobian, "einsum": _softmax_backward_einsum},
     outputs=("d_x",),
 )  # fmt: skip

@@ -146,8 +146,8 @@ ONLINE_SOFTMAX = Exercise(
         ),
         Mistake(
             "nan_first", "total * exp(new_maximum - maximum) + ..., from the first block on",
-            "NaN from the first block on: the maximum so far is -inf there, and the factor for the old sum must be "
-            "exp(-inf) = 0. Is its difference the right way round?", 3,
+            "NaN from the first block on: the maximum so far is -inf there, and the old sum needs the factor "
+            "exp(-inf) = 0. Is yours exp(old - new), in this order?", 3,
         ),
         Mistake(
             "alpha_block", "total * exp(maximum - scores.max()) + ...",
@@ -184,8 +184,8 @@ ONLINE_SOFTMAX = Exercise(
         ),
     ),
     hints=(
-        "What are the maximum and the sum of no scores at all? And how many blocks are there if the last one is "
-        "shorter?",
+        "Follow one old term of the sum. It is exp(score - maximum), and has to become exp(score - new_maximum): what "
+        "is the quotient of the two?",
         "`total` is a sum of exponentials measured against `maximum`. When the maximum grows, the old sum is too large "
         "by one common factor; correct it before you add the new block.",
         "The new maximum is the larger of the old one and the block's. Multiply the old total by exp(old maximum - new "
