@@ -24,6 +24,7 @@ ROOT = Path(__file__).resolve().parent.parent
 HERE = Path(__file__).resolve().parent / "printing"
 PRINT = {"prefer_css_page_size": True, "print_background": True, "tagged": True}
 PATIENCE = 600_000  # ms; a busy machine is no failure
+ON_SCREEN = {"chapters/review"}  # repeats what stands in the chapters, for somebody who can commit to an answer
 
 
 class PdfError(Exception):
@@ -39,6 +40,11 @@ def parts(root):
 
     found = [{"caption": part["caption"], "pages": below(part["chapters"])} for part in contents["parts"]]
     return [{"caption": "", "pages": [contents["root"]]}, *found]
+
+
+def on_paper(parts):
+    """The parts without the pages that say nothing on paper."""
+    return [part | {"pages": [page for page in part["pages"] if page not in ON_SCREEN]} for part in parts]
 
 
 def settings(root):
@@ -129,7 +135,7 @@ def make(site, output, root=ROOT):
         except importlib.metadata.PackageNotFoundError:
             raise PdfError(f"the package {name} is missing; run: pip install -r requirements.txt") from None
     with browser.launched() as chromium:
-        content, counts = checked(chromium, site, parts(root), settings(root))
+        content, counts = checked(chromium, site, on_paper(parts(root)), settings(root))
     output.parent.mkdir(parents=True, exist_ok=True)
     scratch = output.with_name(f".{output.name}.{os.getpid()}")
     try:

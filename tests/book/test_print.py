@@ -1,5 +1,6 @@
 """The book in one PDF and the site in one zip file: what goes in, what is noticed if it is missing, who links there."""
 
+import contextlib
 import sys
 import zipfile
 from pathlib import Path
@@ -66,6 +67,16 @@ def test_the_pages_of_the_book_are_those_of_the_contents_in_their_order():
     parts = pdf.parts(ROOT)
     assert [page for part in parts for page in part["pages"]] == named
     assert [part["caption"] for part in parts] == ["", *captions]
+
+
+def test_what_repeats_the_chapters_on_the_screen_is_not_printed(tmp_path, monkeypatch):
+    asked = []
+    monkeypatch.setattr(pdf.browser, "chromium", lambda: "chromium")
+    monkeypatch.setattr(pdf.browser, "launched", contextlib.nullcontext)
+    monkeypatch.setattr(pdf, "checked", lambda chromium, site, parts, settings: asked.extend(parts) or (b"", {}))
+    pdf.make(small_site(tmp_path / "site"), tmp_path / "book.pdf")
+    every = [page for part in pdf.parts(ROOT) for page in part["pages"]]
+    assert set(every) - {page for part in asked for page in part["pages"]} == {"chapters/review"}
 
 
 def test_a_lost_sentence_a_lost_line_and_a_lost_formula_are_noticed():
