@@ -103,7 +103,7 @@ _DISTANCE = Exercise(
     mistakes=(
         Mistake(
             "same_for_all", "softmax(QK^T) V",
-            "These are the weights of the plain dot products: nothing you added differs from key to key.", 1,
+            "These are the weights of the plain dot products: what you added raises all scores of a query alike.", 1,
         ),
         Mistake(
             "whole_square", "-|k|^2 in place of -|k|^2 / 2",

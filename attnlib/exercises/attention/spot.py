@@ -51,7 +51,7 @@ _SPOT = value_exercise(
         "Which step makes things sum to one, and along which axis did it run here?",
     ),
     why="A softmax makes the axis along which it runs sum to one. Here the columns do: it ran along the queries.",
-    insight="A test of one line, `weights.sum(axis=-1)`, finds this bug on any input.",
+    insight="A test of one line, `weights.sum(axis=-1)`, finds this bug on random input.",
 )  # fmt: skip
 
 EXERCISES = (_SPOT,)
