@@ -99,12 +99,15 @@ const predictInputs = (() => {
 
   const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
   function value(text) {
-    const plain = text.trim().replace("−", "-");
-    return NUMBER.test(plain) && Number.isFinite(Number(plain)) ? Number(plain) : null;
+    const parts = text.replaceAll("−", "-").split("/").map((part) => part.trim());
+    if (parts.length > 2 || !parts.every((part) => NUMBER.test(part))) return null;
+    const [above, below = 1] = parts.map(Number); // 1/8 is a number, too
+    return Number.isFinite(above / below) ? above / below : null;
   }
 
   function number(block) {
-    const input = make("input", { type: "text", inputMode: "decimal", autocomplete: "off", size: 8, maxLength: 30 });
+    // No inputMode: the keys that a telephone shows for "decimal" lack the minus.
+    const input = make("input", { type: "text", autocomplete: "off", size: 8, maxLength: 30 });
     const label = make("label", { className: "predict-number" }, "Your number ", input);
     input.addEventListener("keydown", (event) => event.key === "Enter" && block.querySelector(".predict-commit").click());
     input.addEventListener("input", () => input.removeAttribute("aria-invalid"));
@@ -125,7 +128,7 @@ const predictInputs = (() => {
     };
   }
 
-  function cell(block, say) {
+  function point(block, say) {
     const table = block.querySelector("table:not(details table)");
     const cells = [...table.tBodies[0].rows].map((row) => [...row.cells].slice(1));
     const flat = cells.flat();
@@ -201,5 +204,5 @@ const predictInputs = (() => {
     };
   }
 
-  return { make, key, line, value, kinds: { choose, order, number, cell } };
+  return { make, key, line, value, kinds: { choose, order, number, point } };
 })();

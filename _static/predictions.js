@@ -5,7 +5,7 @@ const predictions = (() => {
   "use strict";
 
   const KEY = "attention-derived-predictions";
-  const SAID = { choose: "you chose", order: "you said", number: "you said", cell: "you chose" };
+  const SAID = { choose: "you chose", order: "you said", number: "you said", point: "you chose" };
   const { make, key, line, value, kinds } = predictInputs;
 
   // What this page has committed is remembered in any case; a browser may keep nothing, or have no room.

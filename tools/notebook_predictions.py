@@ -16,7 +16,7 @@ from mdit_py_plugins.dollarmath import dollarmath_plugin
 MARKDOWN = MarkdownIt("commonmark").enable("table").use(dollarmath_plugin)
 BEGINS = re.compile(r'<div\b[^>]*\bclass="predict\b[^>]*>')
 FORM = re.compile(
-    r'<div class="predict (?P<kind>choose|order|number|cell)" id="(?P<id>predict-[a-z0-9-]+)"'
+    r'<div class="predict (?P<kind>choose|order|number|point)" id="(?P<id>predict-[a-z0-9-]+)"'
     r'(?P<more>(?: [\w-]+="[^"]*")*)>'
 )
 FRAME = ['<details class="answer">', "<summary>Answer</summary>", "</details>", "</div>"]
@@ -102,7 +102,7 @@ def understood(block):
     """The prediction that a block is. Raises `Malformed`."""
     first = FORM.fullmatch(block[0][1])
     if not first:
-        raise Malformed('its first line is not <div class="predict choose|order|number|cell" id="predict-…" …>')
+        raise Malformed('its first line is not <div class="predict choose|order|number|point" id="predict-…" …>')
     lines = [content for kind, content in block[1:] if kind == "html"]
     if lines != FRAME:
         odd = next((line for line in lines if line not in FRAME), "")
@@ -125,7 +125,7 @@ def given(kind, question):
         raise Malformed(f"it does not begin with {' or '.join(OPENERS)}")
     if any(part == "heading" for part, _ in question):
         raise Malformed("it holds a heading")
-    expected = {"choose": ["list"], "order": ["list"], "number": [], "cell": ["table"]}[kind]
+    expected = {"choose": ["list"], "order": ["list"], "number": [], "point": ["table"]}[kind]
     special = [part for part, _ in question if part in ("list", "table")]
     if special != expected or expected and question[-1][0] != expected[0]:
         raise Malformed(f"before the answer stands not {f'one {expected[0]}' if expected else 'text alone'}")
@@ -211,7 +211,7 @@ def check_order(each, notebook):
     return found + ([f"the options stand in the right order already, {letters}"] if each.answer == letters else [])
 
 
-def check_cell(each, notebook):
+def check_point(each, notebook):
     rows, columns = len(each.table) - 1, len(each.table[0]) - 1
     found = []
     for key in named_answers(each):
@@ -256,4 +256,4 @@ def printed(cell):
     return [decimal(token) for token in re.findall(r"(?<![\w.])[-−]?\d+(?:\.\d+)?", "\n".join(texts))]
 
 
-KINDS = {"choose": check_choose, "order": check_order, "number": check_number, "cell": check_cell}
+KINDS = {"choose": check_choose, "order": check_order, "number": check_number, "point": check_point}

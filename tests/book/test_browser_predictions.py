@@ -103,15 +103,17 @@ def test_a_number_within_the_tolerance_and_what_is_no_number(desk):
         ("1,5", "Write it with a point: 1.5"),
         ("1e999", "This is not a number."),
         ("0x1", "This is not a number."),
+        ("1/0", "This is not a number."),
+        ("1/2/3", "This is not a number."),
     ]:
         block.number(text)
         expect(block.said).to_contain_text(said)
         expect(block.input).to_have_attribute("aria-invalid", "true")
         expect(block.input).to_be_focused()
     assert kept(page) == {}
-    block.input.fill(" .3 ")  # the very edge of the tolerance
+    block.input.fill(" 3/10 ")  # the very edge of the tolerance
     block.input.press("Enter")
-    expect(block.verdict).to_have_text("Right: you said .3.")
+    expect(block.verdict).to_have_text("Right: you said 3/10.")
     assert kept(page)[FIRST_KEY[1:]]["right"] is True
 
 

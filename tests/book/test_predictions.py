@@ -30,9 +30,9 @@ ORDER = block("order", "**Predict first.** How?\n\n* **A** one\n* **B** two\n* *
               "**B, A, C.** Because.\n\n* **A, C, B** No.\n* **any other** No.")  # fmt: skip
 NUMBER = block("number", "**Quick check.** How many?\n\n$$\n= x\n$$", "**0.64.** Because.\n\n* **0.5** No.\n* **any other** No.",
                more=' data-cell="shows" data-within="0.01"')  # fmt: skip
-CELL = block("cell", "**Quick check.** Where?\n\n| | a | b |\n|---|---|---|\n| c | 1 | 2 |\n| d | 3 | 4 |",
+CELL = block("point", "**Quick check.** Where?\n\n| | a | b |\n|---|---|---|\n| c | 1 | 2 |\n| d | 3 | 4 |",
              "**row 1, column 0.** Because.\n\n* **row 0, column 1** No.\n* **any other** No.")  # fmt: skip
-KINDS = {"choose": CHOOSE, "order": ORDER, "number": NUMBER, "cell": CELL}
+KINDS = {"choose": CHOOSE, "order": ORDER, "number": NUMBER, "point": CELL}
 FAULTS = [
     (CHOOSE, "predict choose", "predict pick", "its first line is not"),
     (CHOOSE, 'id="predict-x"', 'id="x"', "its first line is not"),
@@ -93,7 +93,7 @@ def test_each_kind_is_read(kind):
     assert problems(f"Before.\n\n{KINDS[kind]}\n\nAfter.") == []
     (found,), _ = notebook_predictions.predictions(KINDS[kind])
     assert (found.kind, found.id) == (kind, "predict-x")
-    assert found.answer == {"choose": "B", "order": "B, A, C", "number": "0.64", "cell": "row 1, column 0"}[kind]
+    assert found.answer == {"choose": "B", "order": "B, A, C", "number": "0.64", "point": "row 1, column 0"}[kind]
     assert found.notes[0][1] == "No."
 
 
