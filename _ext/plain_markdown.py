@@ -9,6 +9,7 @@ a formula             ``[(1.8)](#eq-online)``, ``[(1.8)](01_softmax.ipynb#eq-onl
 a work                ``[Dao [2023]](references.bib#dao2023flashattention2)``,
                       ``[[Dao, 2023]](references.bib#dao2023flashattention2)``
 a term                ``[score](glossary.md)``
+a section             ``[Rows and columns](01_softmax.ipynb#Rows-and-columns)``, as JupyterLab names it
 a diagram             ``![What it shows](diagrams/paths.svg)``; the next paragraph is its caption
                       (in a Markdown page, too)
 ====================  =====================================================================
@@ -22,6 +23,7 @@ import re
 from pathlib import Path
 
 from docutils import nodes
+from myst_parser.mdit_to_docutils.base import default_slugify
 from sphinx.util import logging
 
 logger = logging.getLogger(__name__)
@@ -30,6 +32,7 @@ PLACE = re.compile(r'<a id="((?!eq-)[\w-]+)"></a>\n\n(?=#)')
 FORMULA = re.compile(r'<a id="(eq-[\w-]+)"></a>\n\n(\$\$(?:(?!\$\$).)*?) ?\\tag\{([\d.]+)\}(\s*\$\$)', re.DOTALL)
 FORMULA_LINK = re.compile(r"\[(\([\d.]+\))\]\(([\w.]*)#(eq-[\w-]+)\)")
 WORK = re.compile(r"\[((?:[^\[\]]|\[[^\[\]]*\])+)\]\(references\.bib#([\w,]+)\)")
+SECTION_LINK = re.compile(r"(?<=\]\()([\w.]+\.ipynb#)([A-Z][^()\s]*)(?=\))")
 TERM = re.compile(r"\[([^\[\]]+)\]\(glossary\.md\)")
 DIAGRAM = re.compile(r"!\[([^\[\]]*)\]\((diagrams/[\w-]+\.svg)\)\n\n(.+)")
 LEFT_OVER = re.compile(r'\\tag\{.*?\}|<a id=".*?">|\]\((?:[\w.]*#eq-|references\.bib|diagrams/).*?\)')
@@ -67,6 +70,7 @@ def translated(text, folder):
     text = FORMULA_LINK.sub(r"{eq}`\3`", text)
     text = WORK.sub(lambda work: f"{{cite:{'p' if work[1].startswith('[') else 't'}}}`{work[2]}`", text)
     text = TERM.sub(r"{term}`\1`", text)
+    text = SECTION_LINK.sub(lambda link: link[1] + default_slugify(link[2]), text)
     return with_diagrams(text, folder)
 
 

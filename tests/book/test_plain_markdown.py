@@ -15,6 +15,7 @@ sys.path.insert(0, {str(ROOT / "_ext")!r})
 extensions = ["myst_nb", "sphinxcontrib.bibtex", "plain_markdown"]
 myst_enable_extensions = ["dollarmath"]
 nb_execution_mode = "off"
+myst_heading_anchors = 2
 numfig = True
 bibtex_bibfiles = ["references.bib"]
 bibtex_reference_style = "author_year"
@@ -48,7 +49,8 @@ $$
 $$ c = d \tag{1.2} $$
 
 By [(1.1)](#eq-one) and [(1.2)](right.ipynb#eq-two), [Dao [2023]](references.bib#dao2023) gives each
-[score](glossary.md) [[Clark et al., 2019, Dao, 2023]](references.bib#clark2019,dao2023). See [above](#ex-first).
+[score](glossary.md) [[Clark et al., 2019, Dao, 2023]](references.bib#clark2019,dao2023). See [above](#ex-first)
+and [there](wrong.ipynb#Why-divide,-by-√d).
 
 ![An arrow](diagrams/arrow.svg)
 
@@ -57,12 +59,14 @@ It *points*.
 A last line, as in $a$."""
 WRONG = r"""# Wrong
 
+## Why divide, by √d
+
 <a id="eq-three"></a>
 
 $$ e = f \tag{1.3} $$
 
 See [(2.2)](#eq-three), [(1.1)](wrong.ipynb#eq-one), [(1.1)](right.ipynb#eq-two), [(9.9)](#eq-none),
-[(2.1) here](#eq-three), [Dao (2023)](references.bib#dao2023), [Clark and Levy [2019]](references.bib#clark2019).
+[(2.1) here](#eq-three), [there](right.ipynb#Not-there), [Dao (2023)](references.bib#dao2023), [Clark and Levy [2019]](references.bib#clark2019).
 
 $$ g = h \tag{2.9} $$
 
@@ -70,6 +74,7 @@ $$ g = h \tag{2.9} $$
 
 Text."""
 SAID = [
+    "local id not found in doc 'right': 'not-there' [myst.xref_missing]",
     r"\tag{2.9}: this form of a reference is not known",
     '<a id="lost">: this form of a reference is not known',
     "](#eq-three): this form of a reference is not known",
@@ -104,6 +109,7 @@ def test_the_site_numbers_and_links_by_itself(book):
     linked = re.findall(r'href="(#equation-[^"]*)">(.*?)</a>', page)
     assert linked == [("#equation-eq-one", "(1.1)"), ("#equation-eq-two", "(1.2)")]
     assert r"\tag" not in page
+    assert 'href="wrong.html#why-divide-by-d"' in page and '<section id="why-divide-by-d">' in book[0]["wrong"]
     assert re.search(r'<section id="exercise">\s*<span id="ex-first">', page)
     assert '<a class="reference internal" href="#ex-first">' in page
     assert re.search(r'href="glossary.html#term-score"><span.*?>score</span>', page)
