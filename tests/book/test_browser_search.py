@@ -102,7 +102,7 @@ def test_marks_have_contrast(desk, scheme):
     assert not accessibility(page)
     page.locator("#search-results > ul > li > a", has_text="Attention, Derived").click()
     page.wait_for_selector("article .highlighted")
-    assert {text.lower() for text in page.locator(".highlighted").all_inner_texts()} == {"softmax", "weights", "weighted"}
+    assert {text.lower() for text in page.locator(".highlighted").all_inner_texts()} == {"softmax", "weight", "weights", "weighted"}
     assert page.locator(":is(svg, mjx-container, nav) .highlighted").count() == 0
     assert not accessibility(page)
     page.keyboard.press("Escape")

@@ -28,7 +28,7 @@ def test_a_solved_exercise_is_remembered_and_shown(desk):
     expect(box).to_be_checked()
     expect(contents).to_contain_text("✓")
     card = desk.open(MAP).locator(".chapter-card", has_text="Turn scores into weights")
-    expect(card).to_contain_text("1 of 3 exercises solved")
+    expect(card).to_contain_text("1 of 4 exercises solved")
     expect(page.locator(".solved-mark")).to_have_count(1)
     assert not accessibility(page)
     page = desk.open(CHAPTER)
