@@ -1,75 +1,12 @@
-"""Is a gradient right? Compare it with slopes that are measured, not derived."""
+"""Is a gradient right? Compare each entry with a slope that is measured, not derived."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
-from attnlib.checks.arrays import as_float, same_shape
 from attnlib.gradients.noise import best_slope, noise_of, value_or_nan
-from attnlib.gradients.numerical import as_arguments, as_number, as_positive, differences
-
-# A right verdict needs a slope that is known to within this many tolerances, so that no chance hit counts.
-KNOWN = 9
-
-
-@dataclass(frozen=True)
-class GradientReport:
-    """The verdict of a gradient check. It is true if the gradient is right; printed, it says why.
-
-    Attributes
-    ----------
-    passed : bool
-        Whether the gradient is right.
-    relative_error : float
-        Largest difference, divided by the largest entry of the two gradients.
-    worst_index : tuple of int or None
-        Where that difference is; None for a check along a direction.
-    yours : float
-        Your gradient there.
-    finite_difference : float
-        The measured slope there.
-    tolerance : float
-        The largest `relative_error` that passes.
-    note : str
-        What the numbers look like, if they look like something; what would help, if they cannot tell.
-    uncertainty : float
-        How far the measured slope may be off there, divided as `relative_error` is.
-
-    Examples
-    --------
-    >>> report = check_gradient(lambda x: (x**2).sum(), [1.0, 3.0], [2.0, -6.0])
-    >>> bool(report), report.verdict, report.worst_index
-    (False, 'wrong', (1,))
-    """
-
-    passed: bool
-    relative_error: float
-    worst_index: tuple | None
-    yours: float
-    finite_difference: float
-    tolerance: float
-    note: str = ""
-    uncertainty: float = 0.0
-
-    def __bool__(self):
-        return self.passed
-
-    @property
-    def verdict(self):
-        """``"right"``, ``"wrong"``, or ``"cannot tell"`` where the measured slope is too uncertain to say."""
-        if self.passed:
-            return "right"
-        return "cannot tell" if self.relative_error <= self.tolerance + self.uncertainty else "wrong"
-
-    def __str__(self):
-        place = "along a random direction" if self.worst_index is None else f"worst entry {list(self.worst_index)}"
-        verdict = {"right": "gradient right", "wrong": "gradient WRONG", "cannot tell": "CANNOT TELL"}[self.verdict]
-        known = f", finite difference known to {self.uncertainty:.0e}" if self.verdict == "cannot tell" else ""
-        return (
-            f"{verdict}: relative error {self.relative_error:.1e}, tolerance {self.tolerance:.0e}{known}\n"
-            f"{place}: yours {self.yours:.9g}, finite difference {self.finite_difference:.9g}"
-            f"{self.note and '. ' + self.note}"
-        )
+from attnlib.gradients.numerical import as_arguments, differences
+from attnlib.gradients.report import KNOWN, GradientReport, advice, as_claim, largest
 
 
 def check_gradient(f, x, gradient, *, tolerance=None, eps=None, order=4):
@@ -136,13 +73,13 @@ def check_gradient(f, x, gradient, *, tolerance=None, eps=None, order=4):
     """
     function = "check_gradient"
     x, _, step = as_arguments(function, f, x, eps, order)
-    gradient, tolerance = _claim(function, x, gradient, tolerance)
+    gradient, tolerance = as_claim(function, x, gradient, tolerance)
     measured = differences(function, f, x, step, order)
     ordinary = step if eps is None else as_arguments(function, f, x, order=4)[2]
     noise = noise_of(function, f, x, ordinary)
     steps = np.array(step, np.float64)
     uncertain = np.array(1.5 * noise / steps)
-    scale = max(_largest(gradient), _largest(measured))
+    scale = max(largest(gradient), largest(measured))
     if scale:
         error = abs(gradient / scale - measured / scale)
         doubtful = ~((error <= tolerance) & (uncertain / scale <= KNOWN * tolerance)) & np.isfinite(gradient)
@@ -162,7 +99,7 @@ def check_gradient(f, x, gradient, *, tolerance=None, eps=None, order=4):
                 uncertain[index] += moved
             if abs(gradient[index] - measured[index]) > tolerance * scale + uncertain[index]:
                 break  # certainly wrong
-    scale = max(_largest(gradient), _largest(measured))
+    scale = max(largest(gradient), largest(measured))
     nothing, scale = scale <= uncertain.max(), scale or 1.0
     error, uncertain = abs(gradient / scale - measured / scale), uncertain / scale
     error = np.where(np.isnan(error), np.inf, error)
@@ -182,103 +119,10 @@ def check_gradient(f, x, gradient, *, tolerance=None, eps=None, order=4):
     if nothing and not wrong:
         note = "Both are zero but for rounding, so this tests nothing: is the upstream gradient constant?"
     elif report.verdict == "cannot tell":
-        note = _advice(x.dtype, float(steps[worst]), report, eps)
+        note = advice(x.dtype, float(steps[worst]), report, eps)
     else:
         note = _factor(gradient, measured, tolerance) if wrong else ""
     return replace(report, note=note)
-
-
-def check_direction(f, x, gradient, rng, *, tolerance=None, eps=None):
-    r"""Check a large gradient along one random direction: four calls of `f`, whatever the size.
-
-    For any direction u, ``(gradient * u).sum()`` has to be the slope of
-    :math:`t \mapsto f(x + t u)` at 0, measured with the fourth-order formula of
-    `numerical_gradient`. Here u holds independent normal numbers and leans a little
-    towards your gradient, since at right angles to it there would be nothing to see.
-    A wrong entry shows up in almost every direction, but not where it is: for that,
-    `check_gradient` on a small case.
-
-    As in `check_gradient`, build `f` with a random upstream gradient, never ones.
-
-    Parameters
-    ----------
-    f : callable
-        Takes an array like `x`, returns one number. Each call gets a fresh array.
-    x : array_like of shape (...)
-        Where to compare. It is never written to.
-    gradient : array_like of shape (...)
-        Yours, of the shape of `x`.
-    rng : numpy.random.Generator
-        Draws the direction.
-    tolerance : float, optional
-        Largest difference that passes, relative to the larger of the two slopes:
-        1e-8, or 1e-3 if `x` is float32 or float16.
-    eps : float, optional
-        The step h.
-
-    Returns
-    -------
-    report : GradientReport
-        With the two slopes as `yours` and `finite_difference`. A gradient with a
-        NaN is wrong.
-
-    Raises
-    ------
-    TypeError
-        As `check_gradient`; also if `rng` is not a `numpy.random.Generator`.
-    ValueError
-        As `check_gradient`.
-
-    Examples
-    --------
-    >>> x = np.linspace(-1.0, 1.0, 10_000)
-    >>> bool(check_direction(lambda x: np.sin(x).sum(), x, np.cos(x), np.random.default_rng(0)))
-    True
-    """
-    function = "check_direction"
-    if not isinstance(rng, np.random.Generator):
-        raise TypeError(f"{function}: rng must be a numpy.random.Generator; got {type(rng).__name__}.")
-    x, _, step = as_arguments(function, f, x, eps, 4)
-    gradient, tolerance = _claim(function, x, gradient, tolerance)
-    if not np.isfinite(gradient).all():
-        return GradientReport(False, np.inf, None, np.nan, np.nan, tolerance, "Yours is not finite everywhere.")
-    direction = rng.normal(size=x.shape)
-    if unit := _largest(gradient):
-        lean = gradient / unit
-        lean /= np.linalg.norm(lean)
-        direction += lean * np.copysign(1, (direction * lean).sum())
-    direction = direction.astype(x.dtype)
-    step = step.max()
-    if np.array_equal(x + step * direction, x):
-        raise ValueError(f"{function}: eps = {step} is lost in the rounding of x; take a larger one.")
-
-    values = [float(as_number(function, f(x + t * direction))) for t in (step, -step, 2 * step, -2 * step)]
-    measured = float((8 * (values[0] - values[1]) - (values[2] - values[3])) / (12 * step))
-    yours = float((gradient * direction).sum())
-    scale = max(abs(yours), abs(measured)) or 1.0
-    noise = 10 * float(np.finfo(x.dtype).eps) * max(map(abs, values))
-    uncertain, best = 1.5 * noise / step, float(step)
-    agrees = abs(yours - measured) <= tolerance * scale and uncertain <= KNOWN * tolerance * scale
-    if not agrees and (yours or measured):
-        step = as_arguments(function, f, x, order=4)[2].max()
-        noise = noise_of(function, f, x, step) + float((abs(gradient) * np.spacing(abs(x))).sum())
-        hidden = 1.5 * noise / step
-        slope, uncertain, best = best_slope(
-            lambda t: value_or_nan(function, f, x + t * direction), float(step), noise, tolerance * scale / 4,
-            64 * float(np.spacing(abs(x)).max()), 2 * float(np.finfo(x.dtype).eps),
-        )  # fmt: skip
-        moved = abs(measured - slope)
-        if eps is None and moved > uncertain:
-            measured = float(slope)
-        else:
-            uncertain += moved
-        if max(abs(yours), abs(measured)) <= hidden:
-            uncertain = hidden
-        scale = max(abs(yours), abs(measured)) or 1.0
-    relative_error, uncertain = abs(yours - measured) / scale, float(uncertain / scale)
-    passed = relative_error <= tolerance and (uncertain <= KNOWN * tolerance or yours == measured == 0)
-    report = GradientReport(passed, relative_error, None, yours, measured, tolerance, uncertainty=uncertain)
-    return replace(report, note=_advice(x.dtype, best, report, eps)) if report.verdict == "cannot tell" else report
 
 
 def _along_an_axis(function, f, x, index):
@@ -290,39 +134,12 @@ def _along_an_axis(function, f, x, index):
     return along
 
 
-def _claim(function, x, gradient, tolerance):
-    (gradient,), _ = as_float(function, gradient=gradient)
-    same_shape(function, x=x, gradient=gradient)
-    if x.size == 0:
-        raise ValueError(f"{function}: x has no entries, so there is nothing to check; its shape is {x.shape}.")
-    if tolerance is None:
-        return gradient, 1e-3 if x.dtype == np.float32 else 1e-8
-    return gradient, as_positive(function, "tolerance", tolerance)
-
-
-def _largest(array):
-    return float(np.nan_to_num(abs(array)).max())  # NaN counts as 0
-
-
 def _factor(yours, measured, tolerance):
     # What a bare number hides: a plain wrong factor.
-    if yours.size == 1 or not np.isfinite(yours).all() or not _largest(measured):
+    if yours.size == 1 or not np.isfinite(yours).all() or not largest(measured):
         return ""
-    scaled = measured / _largest(measured)
+    scaled = measured / largest(measured)
     factor = float((yours * scaled).sum() / (measured * scaled).sum())
-    if f"{factor:.9g}" == "1" or _largest(yours - factor * measured) > 10 * tolerance * _largest(measured):
+    if f"{factor:.9g}" == "1" or largest(yours - factor * measured) > 10 * tolerance * largest(measured):
         return ""
     return f"Yours is {factor:.9g} times the finite difference in every entry."
-
-
-def _advice(dtype, step, report, eps):
-    # What could tell: another step, more digits, or fewer digits asked for.
-    if eps is not None and abs(step / eps - 1) > 0.1:
-        return f"A step of {step:.0e} could tell more."
-    if dtype != np.float64:
-        return f"{dtype} has too few digits for this tolerance: check in float64."
-    needed = 10.0 ** np.ceil(np.log10(report.uncertainty))
-    return (
-        f"Even the best step, {step:.0e}, leaves too much rounding in f: take a large constant out of it, "
-        f"or accept tolerance={needed:.0e}."
-    )

@@ -1,4 +1,4 @@
-"""attnlib.gradients.check: is a large gradient judged rightly along one direction?"""
+"""attnlib.gradients.direction: is a large gradient judged rightly along one direction?"""
 
 import numpy as np
 import pytest
