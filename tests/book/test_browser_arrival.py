@@ -26,8 +26,8 @@ new PerformanceObserver(list => {
 PLACES = [
     "02_attention.html#what-the-factor-does-to-the-weights",
     "02_attention.html#quick-check",
-    "06_flash.html#split-the-keys-over-workers",
-    "06_flash.html#what-flash-does-not-change",
+    "07_recompute.html#split-the-keys-over-workers",
+    "07_recompute.html#what-flash-does-not-change",
 ]
 
 

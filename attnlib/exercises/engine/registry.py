@@ -19,10 +19,8 @@ _BOOK_ORDER = {
     "multihead": (
         "mha", "spot_multihead", "mha_backward", "mha_parameters", "score_mebibytes", "gqa", "gqa_backward",
     ),
-    "flash": (
-        "flash_forward", "spot_flash", "flash_backward", "merge_partials", "attention_flops", "scores_bytes",
-        "causal_tiles",
-    ),
+    "flash": ("flash_forward", "spot_flash", "attention_flops", "scores_bytes", "causal_tiles"),
+    "recompute": ("flash_backward", "merge_partials"),
 }  # fmt: skip
 
 

@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 
-from attnlib.exercises.flash.accepts import keys_outside
 from attnlib.exercises.engine.model import Exercise, Mistake, Probe
 from attnlib.exercises.engine.watch import most_rows_at_once, peak_bytes
+from attnlib.exercises.recompute.accepts import keys_outside
 
 
 def flash_backward(d_out, query, key, value, out, logsumexp, block_q, block_k, causal):
@@ -145,7 +145,7 @@ def _backward_case(q, k, block_q, block_k, causal=False, *, d=5, v=4):
 _BACKWARD = Exercise(
     "flash_backward",
     title="Compute the weights again",
-    chapter="flash",
+    chapter="recompute",
     level="hard",
     minutes=30,
     blanks=6,

@@ -99,7 +99,7 @@ def _by_logsumexp(maximum_a, total_a, out_a, maximum_b, total_b, out_b):
 _MERGE = Exercise(
     "merge_partials",
     title="Two halves make a whole",
-    chapter="flash",
+    chapter="recompute",
     level="medium",
     minutes=15,
     blanks=5,
