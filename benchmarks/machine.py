@@ -30,8 +30,13 @@ def machine(threads):
     about["OPENBLAS_CORETYPE"] = os.environ.get("OPENBLAS_CORETYPE", "not set")
     about |= {"Python": platform.python_version(), "NumPy": np.__version__}
     about |= {"PyTorch": installed("torch"), "JAX": installed("jax"), "attnlib": f"{attnlib.__version__}, {digest()}"}
+    return {**about, **now()}
+
+
+def now():
+    """What may differ between the rows of one run."""
     load = round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None
-    return {**about, "load": load, "date": time.strftime("%Y-%m-%d")}
+    return {"load": load, "date": time.strftime("%Y-%m-%d")}
 
 
 def processor():
@@ -69,9 +74,9 @@ def installed(package):
         return "not installed"
 
 
-def digest():
-    """Seven letters that change with the code that is measured."""
-    files = sorted(path for room in MEASURED for path in (ROOM / room).rglob("*.py"))
+def digest(*files):
+    """Seven letters that change with the code that is measured: these files, or the rooms of attnlib."""
+    files = files or sorted(path for room in MEASURED for path in (ROOM / room).rglob("*.py"))
     return hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()[:7]
 
 
@@ -81,8 +86,16 @@ def name(about):
     >>> name({"processor": "AMD EPYC", "instructions": "X86_V3", "BLAS kernel": "Haswell", "threads": 1})
     'amd-epyc-x86-v3-haswell-1'
     """
-    parts = (str(about[key]) for key in ("processor", "instructions", "BLAS kernel", "threads"))
-    return re.sub("[^a-z0-9]+", "-", " ".join(parts).lower()).strip("-")
+    return slug(*(about[key] for key in ("processor", "instructions", "BLAS kernel", "threads")))
+
+
+def slug(*parts):
+    """As a part of a file's name.
+
+    >>> slug("NVIDIA A100-SXM4-40GB")
+    'nvidia-a100-sxm4-40gb'
+    """
+    return re.sub("[^a-z0-9]+", "-", " ".join(map(str, parts)).lower()).strip("-")
 
 
 def comparable(one, other):

@@ -7,12 +7,12 @@ Read in this order:
 3. `tap`: a table of weights in which a reader chooses one; `weight_steps`: how that one came about.
 4. `tables`: rows of results, on a page and in a terminal.
 5. `reading`: the source of a function, shown in a chapter.
-6. `recorded`: the stored runs of the benchmark, from which a chapter quotes.
+6. `recorded`: the stored runs of the benchmark, from which the page *Measured* quotes.
 """
 
 from attnlib.page import plotting
 from attnlib.page.reading import show_source, source
-from attnlib.page.recorded import RecordedRuns, from_to, recorded_runs
+from attnlib.page.recorded import RecordedRuns, from_to, recorded_gpu_runs, recorded_runs
 from attnlib.page.stepped import stepped_figure
 from attnlib.page.tables import Table, table
 from attnlib.page.tap import TapFigure, tap_figure
@@ -27,6 +27,7 @@ __all__ = [
     "source",
     "show_source",
     "recorded_runs",
+    "recorded_gpu_runs",
     "RecordedRuns",
     "from_to",
 ]

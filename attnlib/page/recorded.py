@@ -1,4 +1,4 @@
-"""The benchmark's recorded runs, as a chapter quotes them: what all of them agree on."""
+"""The benchmark's recorded runs, as the page *Measured* quotes them: what all of them agree on."""
 
 import json
 from pathlib import Path
@@ -28,13 +28,42 @@ def recorded_runs(path=None, *, threads=1, dtype="float32", inputs="normal"):
     >>> recorded_runs("elsewhere").machines
     []
     """
+    return _read(path, on_gpu=False, threads=threads, dtype=dtype, inputs=inputs)
+
+
+def recorded_gpu_runs(path=None, *, dtype="float16", d=64):
+    """Read what `benchmarks/gpu.py` measured, on however many GPUs: our kernel in Triton beside PyTorch's.
+
+    Parameters
+    ----------
+    path : str or Path, optional
+        As for `recorded_runs`, and in the same folder.
+    dtype : str, default "float16"
+    d : int, default 64
+        Features of a query, a key and a value.
+
+    Returns
+    -------
+    runs : RecordedRuns
+        Of the passes "forward" and "causal". Ratios are to our kernel's time, and `tflops` is known.
+
+    Examples
+    --------
+    >>> recorded_gpu_runs("elsewhere").machines
+    []
+    """
+    return _read(path, on_gpu=True, dtype=dtype, d=d)
+
+
+def _read(path, on_gpu, **asked):
+    """The runs on a GPU, or those on a processor, with the rows that measured what is asked for."""
     runs = {}
     for file in sorted(Path(RUNS if path is None else path).glob("*.json")):
         stored = json.loads(file.read_text(encoding="utf-8"))
-        asked = (threads, dtype, inputs)
-        rows = [row for row in stored["rows"] if (row["threads"], row["dtype"], row["inputs"]) == asked]
-        if rows:
-            runs[file.stem] = {"machine": stored["machine"], "rows": rows}
+        if ("GPU" in stored["machine"]) == on_gpu:
+            rows = [row for row in stored["rows"] if all(row[key] == wanted for key, wanted in asked.items())]
+            if rows:
+                runs[file.stem] = {"machine": stored["machine"], "rows": rows}
     return RecordedRuns(runs)
 
 
@@ -86,8 +115,12 @@ class RecordedRuns:
         """Peak memory of one call in MiB, the lowest and the highest of all runs. None if no run measured it."""
         return _ends(size / 2**20 for size in self._all("bytes", name, passes, n).values())
 
+    def tflops(self, name, passes, n):
+        """10¹² operations a second, the lowest and the highest of all runs on a GPU. None if no run measured it."""
+        return _ends(self._all("tflops", name, passes, n).values())
+
     def _all(self, what, name, passes, n):
-        found = {run: rows.get((passes, n), {what: {}})[what].get(name) for run, rows in self._rows.items()}
+        found = {run: rows.get((passes, n), {}).get(what, {}).get(name) for run, rows in self._rows.items()}
         return {run: number for run, number in found.items() if number is not None}
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from attnlib.page import from_to, recorded_runs, table
+from attnlib.page import from_to, recorded_gpu_runs, recorded_runs, table
 
 STORED = Path(__file__).parents[2] / "benchmarks" / "runs"
 FORWARD, BACKWARD = ("forward", 512), ("backward", 512)
@@ -109,6 +109,7 @@ def test_without_a_folder_or_runs_in_it_nothing_is_measured(tmp_path, folder):
 def test_the_runs_of_the_course_are_found_from_any_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     stored = {file.stem: json.loads(file.read_text(encoding="utf-8")) for file in sorted(STORED.glob("*.json"))}
+    stored = {name: run for name, run in stored.items() if "GPU" not in run["machine"]}
     usual = (1, "float32", "normal")
     chosen = {
         name: [row for row in run["rows"] if (row["threads"], row["dtype"], row["inputs"]) == usual]
@@ -129,3 +130,40 @@ def test_a_table_shows_both_ends_once_where_they_look_the_same(two):
     rows = [[f"{n}", runs.ratio("plain", passes, n)] for passes, n in places]
     shown = [line.split() for line in str(table({"n": None, "plain": from_to(".1f")}, rows)).splitlines()]
     assert shown[1:] == [["512", "15.0–20.0"], ["2048", "10.0"], ["8192", "–"]]
+
+
+# --- on a GPU -------------------------------------------------------------------------------------
+
+
+def gpu_row(passes, n, rate, **other):
+    usual = {"dtype": "float16", "d": 64, "texts": 2, "heads": 16, "settled": True, "bytes": {"fused": 2**21}}
+    return usual | {"passes": passes, "n": n, "ratios": {"fused": rate / 10}, "tflops": {"fused": rate}} | other
+
+
+def store_gpu(folder, name, *rows):
+    content = {"machine": {"GPU": name.upper(), "driver": "1.0"}, "beyond": {}, "rows": rows}
+    (folder / f"{name}.json").write_text(json.dumps(content), encoding="utf-8")
+
+
+def test_runs_on_a_gpu_and_on_a_processor_keep_apart(two):
+    before = recorded_runs(two).machines
+    assert recorded_gpu_runs(two).machines == []
+    store_gpu(two, "gpu a", gpu_row("forward", 512, 100), gpu_row("causal", 512, 70))
+    store_gpu(two, "gpu b", gpu_row("forward", 512, 300), gpu_row("forward", 1024, 400, settled=False))
+    assert recorded_runs(two).machines == before
+    runs = recorded_gpu_runs(two)
+    assert [machine["GPU"] for machine in runs.machines] == ["GPU A", "GPU B"]
+    assert runs.tflops("fused", "forward", 512) == (100, 300) and runs.tflops("fused", "causal", 512) == (70, 70)
+    assert runs.ratio("fused", "forward", 512) == (10, 30) and runs.mib("fused", "forward", 1024) == (2, 2)
+    assert runs.settled == (3, 4) and list(runs.heads) == [512, 1024]
+    assert runs.tflops("fused", "causal", 1024) is None and runs.tflops("plain", "forward", 512) is None
+    assert recorded_runs(two).tflops("plain", *FORWARD) is None
+
+
+def test_other_dtypes_and_widths_on_a_gpu_are_other_runs(tmp_path):
+    rows = gpu_row("forward", 512, 100), gpu_row("forward", 512, 200, d=128)
+    store_gpu(tmp_path, "one", *rows, gpu_row("forward", 512, 300, dtype="bfloat16"))
+    found = [recorded_gpu_runs(tmp_path, **which).tflops("fused", "forward", 512) for which in ({}, {"d": 128})]
+    assert found == [(100, 100), (200, 200)]
+    assert recorded_gpu_runs(tmp_path, dtype="bfloat16").tflops("fused", "forward", 512) == (300, 300)
+    assert recorded_gpu_runs(tmp_path, dtype="float32").machines == []
