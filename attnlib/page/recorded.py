@@ -111,6 +111,31 @@ class RecordedRuns:
         """The lowest and the highest of `ratios`. None if no run measured it."""
         return _ends(self.ratios(name, passes, n).values())
 
+    def spans(self, name, passes, n):
+        """For each run, from where to where the median of `ratios` may lie: the 95 % interval at its further end.
+
+        Examples
+        --------
+        >>> row = {"passes": "both", "n": 64, "heads": 64, "settled": False, "bytes": {}, "ratios": {"JAX": 0.5}}
+        >>> row |= {"interval": {"JAX": 0.25}}
+        >>> RecordedRuns({"one": {"machine": {}, "rows": [row]}}).spans("JAX", "both", 64)
+        {'one': (0.25, 0.75)}
+        """
+        middles, halves = self.ratios(name, passes, n), self._all("interval", name, passes, n)
+        return {run: (middle - halves[run], middle + halves[run]) for run, middle in middles.items() if run in halves}
+
+    def nanoseconds(self, name, passes, n):
+        """For each run that measured it, a contender's time for each pair of a query and a key, visible or not.
+
+        Examples
+        --------
+        >>> row = {"passes": "both", "n": 50, "heads": 4, "settled": False, "bytes": {}, "seconds": {"JAX": 2e-5}}
+        >>> RecordedRuns({"one": {"machine": {}, "rows": [row]}}).nanoseconds("JAX", "both", 50)
+        {'one': 2.0}
+        """
+        seconds = self._all("seconds", name, passes, n)
+        return {run: 1e9 * each / (self._rows[run][passes, n]["heads"] * n**2) for run, each in seconds.items()}
+
     def mib(self, name, passes, n):
         """Peak memory of one call in MiB, the lowest and the highest of all runs. None if no run measured it."""
         return _ends(size / 2**20 for size in self._all("bytes", name, passes, n).values())

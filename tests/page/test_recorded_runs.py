@@ -99,6 +99,23 @@ def test_memory_may_be_unknown_where_the_time_is_not(one):
     assert runs.ratio("JAX", "both", 512) == (61, 61)
 
 
+def test_an_interval_reaches_to_both_sides_of_the_median(tmp_path):
+    store(tmp_path, "a", row(*FORWARD, 10, interval={"plain": 0.5}))
+    store(tmp_path, "b", row(*FORWARD, 20, interval={"plain": 2, "JAX": 1}), row(*BACKWARD, 30))
+    runs = recorded_runs(tmp_path)
+    assert runs.spans("plain", *FORWARD) == {"a": (9.5, 10.5), "b": (18, 22)}
+    assert runs.spans("JAX", *FORWARD) == {"b": (20, 22)}  # its median is 21
+    assert runs.spans("plain", *BACKWARD) == {} and runs.spans("plain", "causal", 512) == {}
+
+
+def test_time_is_shared_out_among_the_scores_of_all_heads(tmp_path):
+    store(tmp_path, "a", row("forward", 8, 1, heads=5, seconds={"plain": 320e-9}))
+    store(tmp_path, "b", row("forward", 8, 1, heads=10, seconds={"plain": 1280e-9}))
+    runs = recorded_runs(tmp_path)
+    assert runs.nanoseconds("plain", "forward", 8) == pytest.approx({"a": 1, "b": 2})
+    assert runs.nanoseconds("JAX", "forward", 8) == {} == runs.nanoseconds("plain", "forward", 9)
+
+
 @pytest.mark.parametrize("folder", ["gone", "."])
 def test_without_a_folder_or_runs_in_it_nothing_is_measured(tmp_path, folder):
     runs = recorded_runs(str(tmp_path / folder))
