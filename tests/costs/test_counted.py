@@ -198,3 +198,30 @@ def test_the_loops_fit_exactly_the_room_that_their_tiles_need(rng):
         assert memory.peak == need
         with pytest.raises(MemoryError):
             loops(Memory(need - 1), *inputs, block_q=block_q, block_k=block_k)
+
+
+def test_the_backward_fits_exactly_the_room_that_its_tiles_need(rng):
+    block_q, block_k, d, v = 3, 4, 5, 2
+    inputs, d_out = make_inputs(rng, 9, 12, d, v), rng.normal(size=(9, v))
+    saved = flash_attention_on(Memory(), *inputs)
+    # keys, values and both gradients; query, its gradient, d_out and two numbers a row; weights and d_scores
+    need = block_k * 2 * (d + v) + block_q * (2 * d + v + 2) + 2 * block_q * block_k
+    memory = Memory(need)
+    flash_attention_backward_on(memory, d_out, *inputs, *saved, block_q=block_q, block_k=block_k)
+    assert memory.peak == need
+    assert moved(memory) == count_traffic(9, 12, d, v, method="flash", backward=True, block_q=block_q, block_k=block_k)
+    with pytest.raises(MemoryError):
+        flash_attention_backward_on(Memory(need - 1), d_out, *inputs, *saved, block_q=block_q, block_k=block_k)
+
+
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("loops, method", FLASH_LOOPS)
+def test_forward_and_backward_together_move_what_the_formulas_say_at_larger_sizes(rng, loops, method, causal):
+    for _ in range(10):
+        q, k, block_q, block_k = map(int, rng.integers(1, 70, 4))
+        inputs, d_out, memory = make_inputs(rng, q, k), rng.normal(size=(q, V)), Memory()
+        options = dict(block_q=block_q, block_k=block_k, causal=causal)
+        saved = loops(memory, *inputs, **options)
+        flash_attention_backward_on(memory, d_out, *inputs, *saved, **options)
+        ways = [count_traffic(q, k, D, V, method=method, backward=back, **options) for back in (False, True)]
+        assert moved(memory) == tuple(map(sum, zip(*ways, strict=True)))

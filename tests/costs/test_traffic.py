@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import re
 
 import numpy as np
 import pytest
@@ -87,6 +88,40 @@ def test_causal_skipping_halves_the_traffic_of_flash_and_none_of_the_naive():
         full = count_traffic(4096, 4096, 64, method=method, **size).total
         causal = count_traffic(4096, 4096, 64, method=method, causal=True, **size).total
         assert causal / full == pytest.approx(ratio, rel=0.04)
+
+
+# --- the formulas that readers see ----------------------------------------------------------------
+
+METHODS = {  # the names of the rows, and what they count
+    "naive": ("naive", False),
+    "naive, backward": ("naive", True),
+    "flash": ("flash", False),
+    "flash-keys-outer": ("flash-keys-outer", False),
+    "flash, backward": ("flash", True),
+}
+
+
+def formulas():
+    """The rows of the table in the docstring: name, loads, stores."""
+    rows = [re.split(r"  +", line.strip()) for line in count_traffic.__doc__.splitlines()]
+    return {row[0]: row[1:] for row in rows if len(row) == 3 and row[0] in METHODS}
+
+
+def value_of(formula, **letters):
+    """2 q k + N_k (d + v): letters and brackets side by side are multiplied."""
+    written = re.sub(r"(?<=[\w)]) (?=[\w(])", "*", formula)
+    return eval(written, {"__builtins__": {}}, letters)
+
+
+def test_the_table_of_formulas_counts_what_the_loops_count(rng):
+    table = formulas()
+    assert table.keys() == METHODS.keys()
+    for _ in range(50):
+        q, k, d, v, block_q, block_k = map(int, rng.integers(1, 60, 6))
+        tiles = {"N_q": math.ceil(q / block_q), "N_k": math.ceil(k / block_k)}
+        for name, (method, backward) in METHODS.items():
+            counted = count_traffic(q, k, d, v, method=method, backward=backward, block_q=block_q, block_k=block_k)
+            assert [value_of(formula, q=q, k=k, d=d, v=v, **tiles) for formula in table[name]] == list(counted), name
 
 
 # --- projections and bytes ------------------------------------------------------------------------
