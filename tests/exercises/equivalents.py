@@ -28,7 +28,7 @@ EQUIVALENTS = {
     "striped_pairs": {
         "worker - turn -> turn": "The keys' worker has no larger number exactly where no round has wrapped: turn <= worker.",
         "n // workers -> n / workers": "The same number, as a float.",
-        "b * (b + 1) // 2 -> b * (b + 1) / 2": "The same number, as a float.",
-        "b * (b - 1) // 2 -> b * (b - 1) / 2": "The same number, as a float.",
+        "size * (size + 1) // 2 -> size * (size + 1) / 2": "The same number, as a float.",
+        "size * (size - 1) // 2 -> size * (size - 1) / 2": "The same number, as a float.",
     },
 }

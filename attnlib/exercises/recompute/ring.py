@@ -6,11 +6,11 @@ from attnlib.exercises.engine.model import Exercise, Mistake, Probe
 
 
 def striped_pairs(n, workers):
-    b = n // workers
+    size = n // workers
     worker, turn = np.indices((workers, workers))
     owner = (worker - turn) % workers
     # token `owner + workers * t` comes no later than `worker + workers * t` if owner <= worker
-    return np.where(owner <= worker, b * (b + 1) // 2, b * (b - 1) // 2)
+    return np.where(owner <= worker, size * (size + 1) // 2, size * (size - 1) // 2)
 
 
 def _oracle(n, workers):
@@ -27,16 +27,16 @@ def _oracle(n, workers):
 
 def _family(bugs):
     def variant(n, workers):
-        b = n // workers
+        size = n // workers
         worker, turn = np.meshgrid(range(workers), range(workers), indexing="ij")
         owner = (worker + turn if "direction" in bugs else worker - turn) % workers
-        with_own, without = b * (b + 1) // 2, b * (b - 1) // 2
+        with_own, without = size * (size + 1) // 2, size * (size - 1) // 2
         if "stretches" in bugs:
-            pairs = np.select([owner == worker, owner < worker], [with_own, b * b], 0)
+            pairs = np.select([owner == worker, owner < worker], [with_own, size * size], 0)
         elif "no_mask" in bugs:
-            pairs = np.full((workers, workers), b * b)
+            pairs = np.full((workers, workers), size * size)
         elif "half" in bugs:
-            pairs = np.full((workers, workers), b * b / 2)
+            pairs = np.full((workers, workers), size * size / 2)
         elif "all_alike" in bugs:
             pairs = np.full((workers, workers), with_own)
         elif "first_round" in bugs:
@@ -74,21 +74,21 @@ _STRIPED = Exercise(
     ),
     mistakes=(
         Mistake(
-            "stretches", "b(b + 1)/2, b * b or 0",
+            "stretches", "size (size + 1) / 2, size * size or 0",
             "These are the pairs for neighbouring tokens on one worker; here worker w has w, w + W, w + 2W and so on.",
             1,
         ),
-        Mistake("no_mask", "b * b", "You counted all pairs of the two blocks; the mask hides about half of each.", 1),
+        Mistake("no_mask", "size * size", "You counted all pairs of the two blocks; the mask hides about half of each.", 1),
         Mistake(
-            "half", "b * b / 2",
+            "half", "size * size / 2",
             "Half of each block is what it comes to for large blocks; the exact number is a whole one.", 2,
         ),
         Mistake(
-            "all_alike", "b(b + 1)/2 everywhere",
+            "all_alike", "size (size + 1) / 2 everywhere",
             "Right in the first round; later a token may not see the key at its own place in the other stripe.", 2,
         ),
         Mistake(
-            "first_round", "b(b - 1)/2 from the second round on",
+            "first_round", "size (size - 1) / 2 from the second round on",
             "Too few in some rounds: where the keys' worker has the smaller number, equal places are visible as well.", 2,
         ),
         Mistake(
@@ -112,12 +112,12 @@ _STRIPED = Exercise(
         "Write down which tokens two of the workers have, and which pairs of them are visible.",
         "Place s of one stripe and place t of another: for s > t visible, for s < t hidden. Only for s = t does it "
         "matter which of the two workers has the smaller number.",
-        "So there are b(b - 1)/2 pairs, and b more if the keys' worker has no larger number. In round t worker w has "
+        "So there are size (size - 1) / 2 pairs, and `size` more if the keys' worker has no larger number. In round t worker w has "
         "the keys that started t places to its left.",
     ),
     why="Each worker has early and late tokens, so any two stripes share about half of their pairs. Only the pairs at "
     "equal places depend on who comes first.",
-    insight="In each round the busiest and the idlest worker differ by at most b pairs, of about b * b / 2.",
+    insight="In each round the busiest and the idlest worker differ by at most `size` pairs, of about size * size / 2.",
     outputs=("pairs",),
 )  # fmt: skip
 
