@@ -25,4 +25,10 @@ EQUIVALENTS = {
         "0.0 -> -1.0": "Any finite number will do where exp(-inf - number) = 0 is wanted.",
         "1.0 -> 2.0": "Where neither part saw a key, 0 / 2 is 0 as well.",
     },
+    "striped_pairs": {
+        "worker - turn -> turn": "The keys' worker has no larger number exactly where no round has wrapped: turn <= worker.",
+        "n // workers -> n / workers": "The same number, as a float.",
+        "size * (size + 1) // 2 -> size * (size + 1) / 2": "The same number, as a float.",
+        "size * (size - 1) // 2 -> size * (size - 1) / 2": "The same number, as a float.",
+    },
 }

@@ -20,7 +20,7 @@ _BOOK_ORDER = {
         "mha", "spot_multihead", "mha_backward", "mha_parameters", "score_mebibytes", "gqa", "gqa_backward",
     ),
     "flash": ("flash_forward", "spot_flash", "attention_flops", "scores_bytes", "causal_tiles"),
-    "recompute": ("flash_backward", "merge_partials"),
+    "recompute": ("flash_backward", "merge_partials", "backward_with_logsumexp", "striped_pairs"),
 }  # fmt: skip
 
 

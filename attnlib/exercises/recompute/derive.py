@@ -1,0 +1,153 @@
+"""The exercise that derives the backward for a loss that depends on the logsumexp, too."""
+
+import math
+
+import numpy as np
+
+from attnlib.exercises.engine.model import Exercise, Mistake, Probe
+
+
+def backward_with_logsumexp(d_out, d_logsumexp, query, key, value):
+    c = 1 / np.sqrt(query.shape[1])
+    scores = c * query @ key.T
+    logsumexp = np.logaddexp.reduce(scores, axis=1, keepdims=True)
+    weights = np.exp(scores - logsumexp)
+    out = weights @ value
+    d_value = weights.T @ d_out
+    # the slope of a logsumexp in its scores is the softmax
+    row_term = (d_out * out).sum(axis=1) - d_logsumexp
+    d_scores = weights * (d_out @ value.T - row_term[:, np.newaxis])
+    return c * d_scores @ key, c * d_scores.T @ query, d_value
+
+
+def _oracle(d_out, d_logsumexp, query, key, value):
+    """Slopes of the loss, by the complex step: no formula of a gradient in it."""
+
+    def loss(queries, keys, values):
+        total = 0
+        for i, asked in enumerate(queries):
+            powers = [np.exp(sum(x * y for x, y in zip(asked, found)) / math.sqrt(len(asked))) for found in keys]
+            total += d_logsumexp[i] * np.log(sum(powers))
+            for power, row in zip(powers, values, strict=True):
+                total += power / sum(powers) * sum(x * y for x, y in zip(row, d_out[i]))
+        return total
+
+    arrays = [array.astype(complex) for array in (query, key, value)]
+    slopes = [np.zeros(array.shape) for array in arrays]
+    for array, slope in zip(arrays, slopes, strict=True):
+        for place in np.ndindex(array.shape):
+            array[place] += 1e-30j
+            slope[place] = loss(*arrays).imag / 1e-30
+            array[place] -= 1e-30j
+    return tuple(slopes)
+
+
+def _family(bugs):
+    def through_scores(weights, d_weights, row_mean, d_logsumexp):
+        if "ignored" in bugs:
+            d_logsumexp = np.zeros_like(d_logsumexp)
+        if "sign" in bugs:
+            d_logsumexp = -d_logsumexp
+        if "no_mean" in bugs:
+            row_mean = np.zeros_like(row_mean)
+        share = weights
+        if "unweighted" in bugs:
+            share = np.ones(weights.shape)
+        elif "spread" in bugs:
+            share = np.full(weights.shape, 1 / weights.shape[1])
+        elif "centred" in bugs:
+            share = weights * (1 - weights)
+        return weights * (d_weights - row_mean) + share * d_logsumexp
+
+    def variant(d_out, d_logsumexp, query, key, value):
+        scale = 1 / math.sqrt(query.shape[1])
+        powers = np.exp(scale * query @ key.T)
+        weights = powers / powers.sum(axis=1, keepdims=True)
+        out = weights @ value
+        products = (out if "mean_of_out" in bugs else d_out) * out
+        row_mean = products.sum(axis=1, keepdims=True)
+        d_scores = through_scores(weights, d_out @ value.T, row_mean, d_logsumexp[:, np.newaxis])
+        if "no_scale" not in bugs:
+            d_scores = scale * d_scores
+        d_value = weights.T @ (d_out + d_logsumexp[:, np.newaxis] if "value_too" in bugs else d_out)
+        return d_scores @ key, d_scores.T @ query, d_value
+
+    return variant
+
+
+def _inputs(q, k, d, v):
+    def make(rng):
+        shapes = (q, v), (q,), (q, d), (k, d), (k, v)
+        return tuple(rng.standard_normal(shape) for shape in shapes)
+
+    return make
+
+
+_DERIVED = Exercise(
+    "backward_with_logsumexp",
+    title="A gradient for the logsumexp, too",
+    chapter="recompute",
+    level="medium",
+    minutes=15,
+    blanks=4,
+    oracle=_oracle,
+    solution=backward_with_logsumexp,
+    family=_family,
+    probes=(
+        Probe("all sizes differ", _inputs(3, 5, 4, 2)),
+        Probe("one query", _inputs(1, 4, 3, 2), why="A part of the keys for one query, as when text is generated."),
+        Probe("q = k = d = v", _inputs(3, 3, 3, 3), "equal", "A term along the wrong axis runs here."),
+    ),
+    mistakes=(
+        Mistake(
+            "ignored", "dS = P (dP - D)",
+            "d_query and d_key are those for the output alone: the gradient of the logsumexp has not reached the scores.",
+            1,
+        ),
+        Mistake(
+            "sign", "dS = P (dP - D - dl)",
+            "The new term has the wrong sign: a larger score makes the logsumexp larger.", 2,
+        ),
+        Mistake(
+            "unweighted", "dS = P (dP - D) + dl",
+            "Every score got the whole gradient of the logsumexp; a score moves it only as much as its key weighs.", 2,
+        ),
+        Mistake(
+            "spread", "dS = P (dP - D) + dl / k",
+            "The gradient of the logsumexp was spread evenly over the keys; a score moves it as much as its key weighs.",
+            2,
+        ),
+        Mistake(
+            "centred", "dS = P (dP - D) + P (1 - P) dl",
+            "The new term is too small: p(1 - p) is the slope of a weight, not of the logsumexp.", 2,
+        ),
+        Mistake(
+            "no_mean", "dS = P (dP + dl)",
+            "The row's mean is missing: the new term is added to it, it does not take its place.", 3,
+        ),
+        Mistake(
+            "mean_of_out", "D = rowsum(O * O)",
+            "The row's mean uses out twice; d_out has to meet out.", 3,
+        ),
+        Mistake(
+            "no_scale", "dQ = dS K",
+            "d_query and d_key are sqrt(d) times too large: the scale belongs in front of both.", 3,
+        ),
+        Mistake(
+            "value_too", "dV = P^T (dO + dl)",
+            "d_value got a share of the logsumexp's gradient, but no value has a part in the logsumexp.", 1,
+        ),
+    ),
+    hints=(
+        "On which of the three inputs does the logsumexp depend, and through which array?",
+        "Take the derivative of log(sum of exp(score)) with respect to one score. You know that fraction.",
+        "The derivative is the weight. So each score gets weight times (d_weights - D + d_logsumexp): what is new "
+        "can be taken off D before the tiles begin.",
+    ),
+    why="The slope of a logsumexp in a score is that key's weight, so the new gradient enters inside the bracket, with "
+    "the weight in front. It is one number a query, like D, and D takes it up.",
+    insight="A kernel that has D as an input needs no new line for this: hand it D minus the new gradient.",
+    outputs=("d_query", "d_key", "d_value"),
+)  # fmt: skip
+
+EXERCISES = (_DERIVED,)

@@ -1,0 +1,124 @@
+"""The exercise on a ring of workers under a causal mask: who computes how many pairs in which round."""
+
+import numpy as np
+
+from attnlib.exercises.engine.model import Exercise, Mistake, Probe
+
+
+def striped_pairs(n, workers):
+    size = n // workers
+    worker, turn = np.indices((workers, workers))
+    owner = (worker - turn) % workers
+    # token `owner + workers * t` comes no later than `worker + workers * t` if owner <= worker
+    return np.where(owner <= worker, size * (size + 1) // 2, size * (size - 1) // 2)
+
+
+def _oracle(n, workers):
+    """Every pair of tokens is handed to its worker and its round, one by one."""
+    counts = [[0] * workers for _ in range(workers)]
+    for query in range(n):
+        for key in range(query + 1):
+            steps = 0  # until the key has come to the worker of the query
+            while (key + steps) % workers != query % workers:
+                steps += 1
+            counts[query % workers][steps] += 1
+    return np.array(counts)
+
+
+def _family(bugs):
+    def variant(n, workers):
+        size = n // workers
+        worker, turn = np.meshgrid(range(workers), range(workers), indexing="ij")
+        owner = (worker + turn if "direction" in bugs else worker - turn) % workers
+        with_own, without = size * (size + 1) // 2, size * (size - 1) // 2
+        if "stretches" in bugs:
+            pairs = np.select([owner == worker, owner < worker], [with_own, size * size], 0)
+        elif "no_mask" in bugs:
+            pairs = np.full((workers, workers), size * size)
+        elif "half" in bugs:
+            pairs = np.full((workers, workers), size * size / 2)
+        elif "all_alike" in bugs:
+            pairs = np.full((workers, workers), with_own)
+        elif "first_round" in bugs:
+            pairs = np.where(turn == 0, with_own, without)
+        elif "strict" in bugs:
+            pairs = np.where(owner < worker, with_own, without)
+        elif "turned" in bugs:
+            pairs = np.where(owner >= worker, with_own, without)
+        else:
+            pairs = np.where(owner <= worker, with_own, without)
+        return pairs.T if "transposed" in bugs else pairs
+
+    return variant
+
+
+def _sizes(n, workers):
+    return lambda rng: (n, workers)
+
+
+_STRIPED = Exercise(
+    "striped_pairs",
+    title="Stripes for the ring",
+    chapter="recompute",
+    level="medium",
+    minutes=15,
+    blanks=2,
+    oracle=_oracle,
+    solution=striped_pairs,
+    family=_family,
+    probes=(
+        Probe("12 tokens, 4 workers", _sizes(12, 4)),
+        Probe("15 tokens, 5 workers", _sizes(15, 5), why="An odd number of workers, an odd number of tokens for each."),
+        Probe("one worker", _sizes(7, 1), why="No ring at all: all pairs of a causal mask."),
+        Probe("one token each", _sizes(3, 3), why="Blocks of a single pair, visible or not."),
+    ),
+    mistakes=(
+        Mistake(
+            "stretches", "size (size + 1) / 2, size * size or 0",
+            "These are the pairs for neighbouring tokens on one worker; here worker w has w, w + W, w + 2W and so on.",
+            1,
+        ),
+        Mistake("no_mask", "size * size", "You counted all pairs of the two blocks; the mask hides about half of each.", 1),
+        Mistake(
+            "half", "size * size / 2",
+            "Half of each block is what it comes to for large blocks; the exact number is a whole one.", 2,
+        ),
+        Mistake(
+            "all_alike", "size (size + 1) / 2 everywhere",
+            "Right in the first round; later a token may not see the key at its own place in the other stripe.", 2,
+        ),
+        Mistake(
+            "first_round", "size (size - 1) / 2 from the second round on",
+            "Too few in some rounds: where the keys' worker has the smaller number, equal places are visible as well.", 2,
+        ),
+        Mistake(
+            "strict", "owner < worker",
+            "The first round has too few pairs: a token sees itself.", 2,
+        ),
+        Mistake(
+            "turned", "owner >= worker",
+            "The larger count stands where the keys come later; it belongs where they come no later than the query.", 2,
+        ),
+        Mistake(
+            "direction", "owner = worker + turn",
+            "The keys travel the other way: in round 1 worker 1 holds the keys of worker 0.", 3,
+        ),
+        Mistake(
+            "transposed", "[turn, worker]",
+            "The two axes are swapped: a row is a worker, a column a round.", 3,
+        ),
+    ),
+    hints=(
+        "Write down which tokens two of the workers have, and which pairs of them are visible.",
+        "Place s of one stripe and place t of another: for s > t visible, for s < t hidden. Only for s = t does it "
+        "matter which of the two workers has the smaller number.",
+        "So there are size (size - 1) / 2 pairs, and `size` more if the keys' worker has no larger number. In round t worker w has "
+        "the keys that started t places to its left.",
+    ),
+    why="Each worker has early and late tokens, so any two stripes share about half of their pairs. Only the pairs at "
+    "equal places depend on who comes first.",
+    insight="In each round the busiest and the idlest worker differ by at most `size` pairs, of about size * size / 2.",
+    outputs=("pairs",),
+)  # fmt: skip
+
+EXERCISES = (_STRIPED,)
