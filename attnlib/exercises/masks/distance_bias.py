@@ -18,7 +18,7 @@ def distance_bias_backward(d_out, value, weights):
 
 
 def _oracle(d_out, value, weights):
-    """One pair after the other: what a little more of this score does to the loss, handed to the bias of its distance."""
+    """One pair after the other: what a little more of its score does to the loss goes to the bias of its distance."""
     n = weights.shape[-1]
     d_bias = [[] for _ in range(n)]
     for *lead, i in np.ndindex(weights.shape[:-1]):
@@ -78,7 +78,7 @@ def _inputs(*lead, n, v):
 
 
 def _empty_rows(rng):
-    # Two sequences, the second padded on the left: its first two queries see nothing, the others nothing of the padding.
+    # Two sequences, the second padded on the left: its first two queries see nothing.
     d_out, value, weights = _inputs(2, n=5, v=3)(rng)
     weights[1, :, :2] = 0
     total = weights.sum(axis=-1, keepdims=True)
@@ -115,7 +115,7 @@ _DISTANCE_BIAS = Exercise(
     family=_family,
     probes=(
         Probe("2 sequences of 5 tokens", _inputs(2, n=5, v=3)),
-        Probe("no batch, n = v", _inputs(n=4, v=4), "equal", "a formula that mixes up axes runs here, and can be named"),
+        Probe("no batch, n = v", _inputs(n=4, v=4), "equal", "mixed-up axes run here, and can be named"),
         Probe("no batch", _inputs(n=6, v=2), why="no leading axis at all"),
         Probe("two leading axes", _inputs(2, 3, n=4, v=5), why="batch and head share one bias"),
         Probe("one token", _inputs(3, n=1, v=2), "edge", "its only weight is 1, whatever the bias: the answer is 0"),
@@ -144,8 +144,7 @@ _DISTANCE_BIAS = Exercise(
         ),
         Mistake(
             "per_query", "sum over the keys",
-            "One number for each query, and all are 0: a shift of a whole row changes nothing. A bias belongs to a distance.",
-            2,
+            "One number for each query, and all are 0: rows of gradients sum to zero. A bias belongs to a distance.", 2,
         ),
         Mistake(
             "last_query", "the last row alone",
@@ -153,7 +152,7 @@ _DISTANCE_BIAS = Exercise(
         ),
         Mistake(
             "future", "diagonals above the main one",
-            "Distance 0 is right and the others are 0: you collected where the key lies in the future, which is hidden.", 3,
+            "Distance 0 is right and the others are 0: you collected where keys lie in the future, which is hidden.", 3,
         ),
         Mistake(
             "reversed", "the largest distance first",
@@ -175,8 +174,8 @@ _DISTANCE_BIAS = Exercise(
     hints=(
         "Two steps. Up to the gradient of the scores nothing is new: through the product with the values, then through "
         "the softmax, row by row.",
-        "A bias is added to a score, so the gradient of that score is its share. Mark on paper which scores of a 4 by 4 "
-        "square hold the bias of distance 1. What do you do with a number that was used in several places?",
+        "A bias is added to a score, so the gradient of that score is its share. Mark on paper which scores of a "
+        "4 by 4 square hold the bias of distance 1. What do you do with a number that was used in several places?",
         "The scores at distance r lie on one diagonal, r places below the main one: `np.trace` has an `offset` that is "
         "negative there. Add up each diagonal, and then all leading axes.",
     ),
