@@ -51,13 +51,14 @@ def _family(bugs):
             axis = -1 if "per_query" in bugs else -2
             return d_scores.sum(axis=axis).reshape(-1, n).sum(axis=0)
         side = 1 if "future" in bugs else -1
-        diagonals = [np.trace(d_scores, offset=side * r, axis1=-2, axis2=-1) for r in range(n)]
+        axes = (0, 1) if "first_axes" in bugs else (-2, -1)
+        diagonals = [np.trace(d_scores, side * r, *axes) for r in range(n)]
         if "mean" in bugs:
             diagonals = [diagonal / (n - r) for r, diagonal in enumerate(diagonals)]
         if "reversed" in bugs:
             diagonals.reverse()
         if "per_sequence" in bugs:
-            return np.stack(diagonals, axis=-1)
+            return np.array(diagonals)
         return np.array([np.mean(d) if "mean_of_sequences" in bugs else np.sum(d) for d in diagonals])
 
     return distance_bias_backward
@@ -165,6 +166,10 @@ _DISTANCE_BIAS = Exercise(
         Mistake(
             "mean_of_sequences", "means over the batch",
             "The leading axes were averaged: one set of biases serves all sequences, so their gradients add up.", 3,
+        ),
+        Mistake(
+            "first_axes", "np.trace without its axes",
+            "Right without a batch; with one, the diagonals run along the first two axes, not queries and keys.", 3,
         ),
         Mistake(
             "per_sequence", "the batch axis kept",
