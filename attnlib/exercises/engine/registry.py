@@ -15,7 +15,9 @@ _BOOK_ORDER = {
     "softmax": ("softmax", "softmax_backward", "temperature_gradient", "online_softmax"),
     "attention": ("distance_attention", "two_token_weight", "sdpa", "spot_attention", "attention_shape"),
     "gradients": ("score_gradient", "sdpa_backward", "spot_gradient", "additive_backward"),
-    "masks": ("spot_mask", "causal_mask", "masked_softmax", "allowed_pairs", "padded_causal_attention"),
+    "masks": (
+        "spot_mask", "causal_mask", "allowed_pairs", "masked_softmax", "padded_causal_attention", "distance_bias_backward",
+    ),
     "multihead": (
         "mha", "spot_multihead", "mha_backward", "mha_parameters", "score_mebibytes", "gqa", "gqa_backward",
     ),

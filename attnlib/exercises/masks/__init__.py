@@ -1,4 +1,4 @@
-"""Exercises of chapter 4: `causal`, `masked_softmax`, `padding`, and the bug to `spot`, whose `suspect` the chapter shows."""
+"""Exercises of chapter 4: `causal`, `masked_softmax`, `padding`, `distance_bias`, and the bug to `spot`."""
 
 from attnlib.exercises.masks.masked_softmax import suspect
 

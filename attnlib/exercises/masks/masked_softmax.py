@@ -1,4 +1,4 @@
-"""The exercise on a softmax with a mask, and a wrong one for `masks_spot`."""
+"""The exercise on a softmax with a mask, and a wrong one for `spot_mask`."""
 
 import math
 
@@ -206,7 +206,7 @@ def _one_row(scores, keep):
     return weights
 
 
-# spot_mask: the reader sees the weights of `suspect`, 3 queries and 5 keys
+# spot_mask: the reader sees the weights of `suspect`, 5 tokens
 
 suspect = _masked_family(frozenset({"after_no_renorm"}))
 

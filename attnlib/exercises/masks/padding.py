@@ -79,7 +79,7 @@ _PADDED = Exercise(
     "padded_causal_attention",
     title="Padded sentences, attended causally",
     chapter="masks",
-    level="hard",
+    level="medium",
     minutes=20,
     blanks=3,
     oracle=_padded_oracle,

@@ -1,4 +1,4 @@
-"""The bug to spot in the chapter on masks: the reader sees the weights of `suspect`, 3 queries and 5 keys."""
+"""The bug to spot in the chapter on masks: the reader sees the weights of `suspect`, 5 tokens."""
 
 import numpy as np
 
@@ -28,28 +28,28 @@ _SPOT = value_exercise(
     oracle=_name_of_the_bug,
     wrong={
         Mistake(
-            "top_left", "k <= q",
-            "Then the last of the three queries would see three keys only; here it sees all five, as it should.", 1,
-        ): lambda: "top left",
-        Mistake(
-            "one_ahead", "k <= q + offset + 1",
-            "Then the first query would see four keys; count the cells that are not zero.", 1,
+            "one_ahead", "k <= q + 1",
+            "Then the first query would see two keys; count the cells that are not zero.", 1,
         ): lambda: "one ahead",
         Mistake(
+            "not_itself", "k < q",
+            "Then the diagonal would be zero; here each query sees its own key, as it should.", 1,
+        ): lambda: "not itself",
+        Mistake(
             "finite_fill", "hidden scores = -10",
-            "Then hidden keys would hold a small weight and each row would sum to 1; add up the first row.", 2,
+            "Then hidden keys would hold a small weight and each row would sum to 1; look at the first row.", 2,
         ): lambda: "finite fill",
         Mistake(
             "no_scale", "scores not divided by the root of d",
-            "Then the weights would be sharper, but each row would still sum to 1; add up the first row.", 2,
+            "Then the weights would be sharper, but each row would still sum to 1; look at the first row.", 2,
         ): lambda: "no scale",
         Mistake(
             "wrong_axis", "softmax along the queries",
-            "Then each column would sum to 1; add up the last one.", 2,
+            "Then each column would sum to 1; look at the last one.", 2,
         ): lambda: "wrong axis",
     },
     hints=(
-        "Are the zeros in the right places? The last query has to see all keys, the one before it one key less.",
+        "Are the zeros in the right places? The first query has to see one key, the last one all of them.",
         "Add up each row. Which of them sum to one?",
         "The row that hides nothing is right, the others are too small. At which step did their missing share get lost?",
     ),
