@@ -90,7 +90,7 @@ FLASH_TRAFFIC = Exercise(
     mistakes=(
         Mistake(
             "no_scores", "(M - 2 d) // (2 d + 2)",
-            "Too many queries: the tile of scores lies in the fast memory as well, one for each query if there is one key.",
+            "Too many queries: their scores lie in the fast memory as well, one for each query if there is one key.",
             2,
         ),
         Mistake(
@@ -163,20 +163,20 @@ FLASH_TRAFFIC = Exercise(
         ),
         Mistake(
             "each_pass", "passes n (d + 1) stores",
-            "The outputs are stored in every pass: with the queries outside each is stored once, when it is finished.", 1,
+            "The outputs are stored in every pass: with the queries outside each is stored once, when finished.", 1,
         ),
     ),
     hints=(
-        "A tile of queries stays until its outputs are finished; one key and its value after the other streams past it. "
-        "Which numbers are loaded once, which once for each tile?",
-        "Room: 2 d for the key and its value. A query needs d for itself, d for its output, its maximum, its total, and "
-        "one score. How many whole queries fit into what is left?",
+        "A tile of queries stays until its outputs are finished; one key and its value after the other streams past "
+        "it. Which numbers are loaded once, which once for each tile?",
+        "Room: 2 d for the key and its value. A query needs d for itself, d for its output, its maximum, its total, "
+        "and one score. How many whole queries fit into what is left?",
         "Passes: n over the queries in a tile, rounded up. Loads: the queries once, n (d + d) in each pass. Stores: for "
         "each query its output and one number.",
     ),
-    why="The tile that stays decides how often the rest streams past it, so one key is enough and all other room goes to "
-    "queries.",
-    insight="For a large M that is about 4 n² d² / M: your own derivation of the traffic of Flash, with its constant.",
+    why="The tile that stays decides how often the rest streams past it, so one key is enough and all other room goes "
+    "to queries.",
+    insight="For a large M that is about 4 n² d² / M: you have derived the traffic of Flash, with its constant.",
     accepts={"tile by tile": _by_the_tile},
     outputs=("moved",),
 )  # fmt: skip
