@@ -171,8 +171,8 @@ FLASH_TRAFFIC = Exercise(
         "it. Which numbers are loaded once, which once for each tile?",
         "Room: 2 d for the key and its value. A query needs d for itself, d for its output, its maximum, its total, "
         "and one score. How many whole queries fit into what is left?",
-        "Passes: n over the queries in a tile, rounded up. Loads: the queries once, n (d + d) in each pass. Stores: for "
-        "each query its output and one number.",
+        "Passes: n over the queries in a tile, rounded up. Loads: the queries once, n (d + d) in each pass. Stores: "
+        "for each query its output and one number.",
     ),
     why="The tile that stays decides how often the rest streams past it, so one key is enough and all other room goes "
     "to queries.",
