@@ -20,6 +20,9 @@ EQUIVALENTS = {
         "1.0 -> 2.0": "A query that saw nothing: 0 / 2 is 0 as well, and -inf + log 2 is -inf.",
         "0 -> -1": "The first of one column is the last.",
     },
+    "flash_traffic": {
+        "int(np.ceil(n / block_q)) -> np.ceil(n / block_q)": "A whole number as a float is the same number.",
+    },
     "merge_partials": {
         "0.0 -> 1.0": "Any finite number will do where exp(-inf - number) = 0 is wanted.",
         "0.0 -> -1.0": "Any finite number will do where exp(-inf - number) = 0 is wanted.",

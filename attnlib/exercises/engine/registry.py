@@ -21,7 +21,7 @@ _BOOK_ORDER = {
     "multihead": (
         "mha", "spot_multihead", "mha_backward", "mha_parameters", "score_mebibytes", "gqa", "gqa_backward",
     ),
-    "flash": ("flash_forward", "spot_flash", "attention_flops", "scores_bytes", "causal_tiles"),
+    "flash": ("scores_bytes", "attention_flops", "flash_forward", "spot_flash", "causal_tiles", "flash_traffic"),
     "recompute": ("flash_backward", "merge_partials", "backward_with_logsumexp", "striped_pairs"),
 }  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""Exercises of chapter 6: `forward`, `numbers`, the bug to `spot`.
+"""Exercises of chapter 6: `numbers`, `forward`, the bug to `spot`, `traffic`.
 
 `family` holds the known mistakes, `accepts` other right ways.
 """
