@@ -17,7 +17,8 @@ _BOOK_ORDER = {
     "gradients": ("score_gradient", "sdpa_backward", "spot_gradient", "additive_backward"),
     "masks": ("spot_mask", "causal_mask", "masked_softmax", "allowed_pairs", "padded_causal_attention"),
     "multihead": (
-        "mha", "spot_multihead", "mha_backward", "mha_parameters", "score_mebibytes", "gqa", "gqa_backward",
+        "previous_token_head", "first_of_its_kind_head", "mha", "spot_multihead", "mha_backward", "mha_parameters",
+        "score_mebibytes", "gqa", "gqa_backward",
     ),
     "flash": ("flash_forward", "spot_flash", "attention_flops", "scores_bytes", "causal_tiles"),
     "recompute": ("flash_backward", "merge_partials"),
