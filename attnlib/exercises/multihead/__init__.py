@@ -1,5 +1,7 @@
-"""Exercises of chapter 5: the heads that are `built` by hand and how they are judged, `looks`; `forward`, `backward`,
-`grouped`, `numbers`, the bug to `spot`; `heads` is what these share.
+"""Exercises of chapter 5.
+
+Read in this order: `looks`, where a head looks and how that is judged; `built`, the heads that are built by hand; `heads`,
+what the others share; `forward`, `backward`, `grouped`, `numbers`; the bug to `spot`.
 """
 
 from attnlib.exercises.multihead.forward import suspect
