@@ -78,7 +78,7 @@ def heads_figure(weights, handed, *, heads, rows, columns, keys, caption, start=
 class HeadsFigure(TapFigure):
     """What `heads_figure` returns: a table of sums over heads."""
 
-    _HOLDS, _CORNER, _CHOOSE_WHAT = "Sums over heads", ("token ↓", "feature →"), "a number"
+    _HOLDS, _CORNER, _CHOOSE_WHAT = "Sums over heads", ("token ↓", "gets →"), "a number"
     _ROW, _COLUMN, _ENTRY = "output", "output", "output"
     _COLOURED = ("weights", "value", "output")
 
