@@ -35,7 +35,7 @@ def test_matrices_that_nobody_wrote_down_pass_if_the_head_does_what_it_should():
         (previous(99.0, k=-3), "in the text aaaaaa, token 1 gives token 0, where it should look, no more weight than another"),
         (previous(99.0, k=2), "in the text aaaaaa, token 1 looks most at token 3, and should look at token 0"),
         (previous(np.nan), "in the text aaaaaa, token 1 has weights that are no numbers"),
-        (lambda letters, places: (np.eye(9), np.eye(9, 4)), "queries have 9 features, keys 4"),
+        (lambda letters, places: (np.eye(9), np.eye(9, 4)), "your function returns matrices that do not fit: queries have 9 features, keys 4"),
         (lambda letters, places: (np.eye(8), np.eye(9)), "a query_weight of shape (8, 8); a matrix with 9 rows is expected"),
         (lambda letters, places: (np.zeros((9, 0)),) * 2, "matrices without columns"),
         (lambda letters, places: np.eye(9), "one array of shape (9, 9), but 2 things are expected: query_weight, key_weight"),

@@ -57,7 +57,8 @@ def test_the_page_has_every_explanation_its_own_words_and_nothing_unescaped():
     assert "Choose a number: tap it" in shown and "&lt;alive&gt;" in shown and "Two &amp; two" in shown
     assert '<span class="value">(−3)</span>' in shown.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", '"')
     assert all(f"figure.tap .{name} {{ color: var(--{name}," in shown for name in ("weights", "value", "output"))
-    assert "color: var(--query" not in shown
+    assert "color: var(--query" not in shown and 'class="query"' not in shown
+    assert '<th scope="row"><span class="output">it</span></th>' in shown
 
 
 def test_the_largest_number_has_the_strongest_colour_whatever_its_sign():
