@@ -4,7 +4,8 @@ Read in this order:
 
 1. `plotting`: the style of the figures, and the pictures of arrays.
 2. `stepped`: a figure that a reader moves through with a slider.
-3. `tap`: a table of weights in which a reader chooses one; `weight_steps`: how that one came about.
+3. `tap`: a table of weights in which a reader chooses one; `weight_steps`: how that one came about;
+   `tap_heads`: the same for a sum over heads.
 4. `tables`: rows of results, on a page and in a terminal.
 5. `reading`: the source of a function, shown in a chapter.
 6. `recorded`: the stored runs of the benchmark, from which the page *Measured* quotes.
@@ -16,11 +17,13 @@ from attnlib.page.recorded import RecordedRuns, from_to, recorded_gpu_runs, reco
 from attnlib.page.stepped import stepped_figure
 from attnlib.page.tables import Table, table
 from attnlib.page.tap import TapFigure, tap_figure
+from attnlib.page.tap_heads import heads_figure
 
 __all__ = [
     "plotting",
     "stepped_figure",
     "tap_figure",
+    "heads_figure",
     "TapFigure",
     "table",
     "Table",

@@ -6,7 +6,7 @@ import numpy as np
 
 from attnlib.checks.arrays import as_integer
 from attnlib.checks.inputs import attention_inputs
-from attnlib.page.plotting import KEY, LARGEST_ANNOTATED, QUERY, SCORES, WEIGHTS
+from attnlib.page.plotting import KEY, LARGEST_ANNOTATED, OUTPUT, QUERY, SCORES, VALUE, WEIGHTS
 from attnlib.page.tables import Table, _typeset
 from attnlib.page.weight_steps import DECIMALS, Weights
 
@@ -92,6 +92,12 @@ def tap_figure(
 class TapFigure:
     """What `tap_figure` returns: shown by a notebook as HTML, printed as text with one weight explained."""
 
+    # What a table of something else (`heads_figure`) says in their place: what it holds, what stands in its corner,
+    # what rows, columns and numbers are.
+    _HOLDS, _CORNER, _CHOOSE_WHAT = "Weights", ("query ↓", "key →"), "a weight"
+    _ROW, _COLUMN, _ENTRY = "query", "key", "weights"
+    _COLOURED = ("query", "key", "scores", "weights")
+
     def __init__(self, weights, rows, columns, caption, start):
         self._weights, self._rows, self._columns = weights, rows, columns
         self._caption, self._start = caption, start
@@ -99,7 +105,7 @@ class TapFigure:
     def __repr__(self):
         columns = range(len(self._columns))
         shown = [[name, *(self._weight(row, column) for column in columns)] for row, name in enumerate(self._rows)]
-        heads = [("", name) for name in ("query", *self._columns)]
+        heads = [("", name) for name in (self._CORNER[0].split()[0], *self._columns)]
         grid = Table(heads, shown, [False] * len(heads), self._caption, True)
         lines = [repr(grid), _plain(self._weights.sentence(*self._start))]
         return "\n".join([*lines, *(f"  {name}: {_plain(parts)}" for name, parts in self._weights.steps(*self._start))])
@@ -109,9 +115,9 @@ class TapFigure:
         return "\n".join(
             [
                 '<figure class="tap">',
-                f"<style>{_STYLE}</style>",
+                f"<style>{_style(*self._COLOURED)}</style>",
                 *self._grid(),
-                '<p class="do">Choose a weight: tap it, or move with the arrow keys.</p>',
+                f'<p class="do">Choose {self._CHOOSE_WHAT}: tap it, or move with the arrow keys.</p>',
                 f'<p class="said" aria-live="polite">{said}</p>',
                 f'<ol class="way">{way}</ol>',
                 '<p class="rounded">≈ stands where a number is shown rounded; all are computed unrounded.</p>',
@@ -126,16 +132,16 @@ class TapFigure:
         return _marked(self._weights.sentence(row, column)), "".join(steps)
 
     def _grid(self):
-        query, key = _coloured("query ↓", "query"), _coloured("key →", "key")
-        heads = "".join(f'<th scope="col">{_coloured(name, "key")}</th>' for name in self._columns)
+        down, across = _coloured(self._CORNER[0], self._ROW), _coloured(self._CORNER[1], self._COLUMN)
+        heads = "".join(f'<th scope="col">{_coloured(name, self._COLUMN)}</th>' for name in self._columns)
         yield (
-            f'<table role="grid" aria-label="Weights" data-lm-suppress-shortcuts="true" '
+            f'<table role="grid" aria-label="{self._HOLDS}" data-lm-suppress-shortcuts="true" '
             f'onclick="{_CHOOSE}" onkeydown="{_MOVE}">'
         )
-        yield f"<thead>\n<tr><th>{query} {key}</th>{heads}</tr>\n</thead>\n<tbody>"
+        yield f"<thead>\n<tr><th>{down} {across}</th>{heads}</tr>\n</thead>\n<tbody>"
         for row, name in enumerate(self._rows):
             cells = "".join(self._cell(row, column) for column in range(len(self._columns)))
-            yield f'<tr><th scope="row">{_coloured(name, "query")}</th>{cells}</tr>'
+            yield f'<tr><th scope="row">{_coloured(name, self._ROW)}</th>{cells}</tr>'
         yield "</tbody>\n</table>"
 
     def _cell(self, row, column):
@@ -149,8 +155,8 @@ class TapFigure:
         if self._weights.hidden[row, column]:
             return f'<td {marks} class="masked" aria-label="0, hidden">0</td>'
         # At most two fifths of the colour, so that the number can be read on it in both schemes.
-        tint = round(40 * float(self._weights.weights[row, column]))
-        style = f"background: color-mix(in srgb, {_COLOURS['weights']} {tint}%, transparent)"
+        tint = round(40 * float(self._weights.tints[row, column]))
+        style = f"background: color-mix(in srgb, {_colour(self._ENTRY)} {tint}%, transparent)"
         return f'<td {marks} style="{style}">{self._weight(row, column)}</td>'
 
     def _weight(self, row, column):
@@ -158,22 +164,30 @@ class TapFigure:
         return "0" if self._weights.hidden[row, column] else f"{self._weights.weights[row, column]:.{DECIMALS}f}"
 
 
-# The pages set the variables, in both schemes; elsewhere, in JupyterLab, the colours of the figures are used.
+# The same colours as in the figures, and those on a dark ground, as in _static/colours.css: JupyterLab says which it has.
 _COLOURS = {
-    name: f"var(--{name}, {colour})"
-    for name, colour in (("query", QUERY), ("key", KEY), ("scores", SCORES), ("weights", WEIGHTS))
-}
-# The same colours on a dark ground, as in _static/colours.css: JupyterLab says on which it is.
-_DARK = {"query": "#7fbaff", "key": "#ffab70", "scores": "#cfa3f0", "weights": "#ff8fc7"}
-# What has to be seen in JupyterLab, too; the rest is in the style sheet of the pages.
-_STYLE = " ".join(
-    [
-        f"body[data-jp-theme-light=false] {{ {'; '.join(f'--{name}: {colour}' for name, colour in _DARK.items())} }}",
-        *(f"figure.tap .{name} {{ color: {colour} }}" for name, colour in _COLOURS.items()),
-        "figure.tap td { cursor: pointer }",
-        "figure.tap td[aria-selected=true] { box-shadow: inset 0 0 0 2px currentColor }",
-    ]
-)
+    "query": (QUERY, "#7fbaff"), "key": (KEY, "#ffab70"), "scores": (SCORES, "#cfa3f0"), "weights": (WEIGHTS, "#ff8fc7"),
+    "value": (VALUE, "#57d3b1"), "output": (OUTPUT, "#c5cfdb"),
+}  # fmt: skip
+
+
+def _colour(name):
+    """The pages set the variable, in both schemes; elsewhere, in JupyterLab, the colour of the figures is used."""
+    return f"var(--{name}, {_COLOURS[name][0]})"
+
+
+def _style(*names):
+    """What has to be seen in JupyterLab, too; the rest is in the style sheet of the pages."""
+    dark = "; ".join(f"--{name}: {_COLOURS[name][1]}" for name in names)
+    return " ".join(
+        [
+            f"body[data-jp-theme-light=false] {{ {dark} }}",
+            *(f"figure.tap .{name} {{ color: {_colour(name)} }}" for name in names),
+            "figure.tap td { cursor: pointer }",
+            "figure.tap td[aria-selected=true] { box-shadow: inset 0 0 0 2px currentColor }",
+        ]
+    )
+
 
 _CHOOSE = (
     "const cell = event.target.closest('[aria-selected]'); if (!cell) return; "
@@ -238,18 +252,18 @@ def _check_sizes(inputs):
         raise ValueError("tap_figure: mask must not hold NaN, which would make the weights NaN.")
 
 
-def _names(argument, names, size, counted):
+def _names(argument, names, size, counted, function="tap_figure"):
     if isinstance(names, str) or not all(isinstance(name, str) for name in names):
-        raise TypeError(f"tap_figure: {argument} must be a sequence of names (str); got {names!r}.")
+        raise TypeError(f"{function}: {argument} must be a sequence of names (str); got {names!r}.")
     if len(names) != size:
-        raise ValueError(f"tap_figure: {argument} must hold one name for each of {size} {counted}; got {len(names)}.")
+        raise ValueError(f"{function}: {argument} must hold one name for each of {size} {counted}; got {len(names)}.")
     return list(names)
 
 
-def _place(start, shape):
+def _place(start, shape, function="tap_figure"):
     if not isinstance(start, tuple) or len(start) != 2:
-        raise TypeError(f"tap_figure: start must be a tuple (row, column); got {start!r}.")
-    place = tuple(as_integer("tap_figure", "start", number, minimum=0) for number in start)
+        raise TypeError(f"{function}: start must be a tuple (row, column); got {start!r}.")
+    place = tuple(as_integer(function, "start", number, minimum=0) for number in start)
     if any(number >= size for number, size in zip(place, shape, strict=True)):
-        raise ValueError(f"tap_figure: start must lie within the table of shape {shape}; got {place}.")
+        raise ValueError(f"{function}: start must lie within the table of shape {shape}; got {place}.")
     return place

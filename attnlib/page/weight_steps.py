@@ -18,14 +18,43 @@ SPACE = "\u00a0"
 
 
 class Part(NamedTuple):
-    """A piece of a step: its text, and what it is ("query", "key", "scores", "weights", "name", "chosen" or "")."""
+    """A piece of a step: its text, and what it is (a quantity such as "query", or "name", "chosen" or "")."""
 
     text: str
     kind: str = ""
     is_number: bool = False
 
 
-class Weights:
+class Numbers:
+    """How numbers are written in a step; ``tolerance`` says from when on a rounded one counts as exact."""
+
+    def __init__(self, tolerance):
+        self._tolerance = tolerance
+
+    def _number(self, number, kind=""):
+        return Part(self._text(number), kind, is_number=True)
+
+    def _operand(self, number, kind=""):
+        text = self._text(number)
+        return Part(f"({text})" if text.startswith("-") else text, kind, is_number=True)
+
+    def _text(self, number):
+        number = float(number)
+        if number == 0:
+            return "0"
+        if not 0.5 * 10**-DECIMALS <= abs(number) < 1e6:
+            return f"{number:.{DECIMALS - 1}e}"
+        text = f"{number:.{DECIMALS}f}"
+        return text.rstrip("0").rstrip(".") if self._is_all(text, number) else text
+
+    def _is_all(self, text, number):
+        return abs(float(text) - number) <= self._tolerance * abs(number)
+
+    def _equals(self, *numbers):
+        return Part(" = " if all(self._is_all(self._text(each), float(each)) for each in numbers) else " ≈ ")
+
+
+class Weights(Numbers):
     """The weights of one head, and the way to each of them.
 
     Parameters
@@ -58,7 +87,8 @@ class Weights:
             self._totals = self._exponentials.sum(axis=-1)
         # What is explained is what the library returns, not what is recomputed here.
         _, self.weights = attention(query, key, key, mask=mask, scale=inputs.scale)
-        self._tolerance = 1e-9 if inputs.dtype == np.float64 else 1e-6
+        self.tints = self.weights  # how strongly the table colours each, from 0 to 1
+        super().__init__(1e-9 if inputs.dtype == np.float64 else 1e-6)
 
     def sentence(self, row, column):
         """The whole in one sentence, as parts."""
@@ -103,7 +133,7 @@ class Weights:
         ]
         total = self._totals[row]
         equals = self._equals(*self._exponentials[row], total)
-        steps.append(("Sum of the row’s exponentials", [*_joined(terms, " + "), equals, self._number(total)]))
+        steps.append(("Sum of the row’s exponentials", [*joined(terms, " + "), equals, self._number(total)]))
         weight = self.weights[row, column]
         shares = [self._number(exponential), Part(" ÷ "), self._number(total)]
         equals = Part(" = ") if self.hidden[row, column] else self._equals(exponential, total, weight)
@@ -117,10 +147,10 @@ class Weights:
             named = [Part(f"{self._features[feature]}{SPACE}", "name")] if self._features else []
             first = self._number(a, "query") if feature == 0 else self._operand(a, "query")
             pairs.append([*named, first, Part(f"{SPACE}×{SPACE}"), self._operand(b, "key")])
-        parts = _joined(pairs, " + ")
+        parts = joined(pairs, " + ")
         if len(products) > 1:
             terms = [[self._number(products[0])], *([self._operand(product)] for product in products[1:])]
-            parts += [self._equals(*query, *key, *products), *_joined(terms, " + ")]
+            parts += [self._equals(*query, *key, *products), *joined(terms, " + ")]
         raw = self.raw[row, column]
         everything = (*products, raw) if len(products) > 1 else (*query, *key, raw)
         return [*parts, self._equals(*everything), self._number(raw)]
@@ -146,28 +176,6 @@ class Weights:
         parts = [self._number(scaled), Part(" + "), self._operand(bias), self._equals(scaled, bias, score)]
         return [*parts, self._number(score, "scores")]
 
-    def _number(self, number, kind=""):
-        return Part(self._text(number), kind, is_number=True)
-
-    def _operand(self, number, kind=""):
-        text = self._text(number)
-        return Part(f"({text})" if text.startswith("-") else text, kind, is_number=True)
-
-    def _text(self, number):
-        number = float(number)
-        if number == 0:
-            return "0"
-        if not 0.5 * 10**-DECIMALS <= abs(number) < 1e6:
-            return f"{number:.{DECIMALS - 1}e}"
-        text = f"{number:.{DECIMALS}f}"
-        return text.rstrip("0").rstrip(".") if self._is_all(text, number) else text
-
-    def _is_all(self, text, number):
-        return abs(float(text) - number) <= self._tolerance * abs(number)
-
-    def _equals(self, *numbers):
-        return Part(" = " if all(self._is_all(self._text(each), float(each)) for each in numbers) else " ≈ ")
-
 
 def _settled(total, size):
     """Sums in which everything cancels but rounding, as the zero that they are on paper."""
@@ -175,7 +183,7 @@ def _settled(total, size):
     return np.where(np.abs(total) <= noise, total.dtype.type(0), total)
 
 
-def _joined(groups, between):
+def joined(groups, between):
     """All parts of the groups, with a text between one group and the next."""
     parts = list(groups[0])
     for group in groups[1:]:

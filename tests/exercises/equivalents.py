@@ -11,6 +11,20 @@ EQUIVALENTS = {
         "np.tril(np.ones((n, n), dtype=bool)) & real[:, np.newaxis, :] -> "
         "real[:, np.newaxis, :] & np.tril(np.ones((n, n), dtype=bool))": "and does not mind the order",
     },
+    "previous_token_head": {
+        "9 -> 10": "Still sharper.",
+        "np.sqrt(places) -> places": "Still sharper.",
+        "np.log(9 * places) -> 9 * places": "Still sharper.",
+        "np.zeros -> np.ones": "Adds the sum of the key's features, or of the query's, to a row: the same for all keys.",
+    },
+    "first_of_its_kind_head": {
+        "3 -> 4": "Still steeper.",
+        "np.sqrt(letters + 1) -> letters + 1": "Still steeper.",
+        "letters + 1 -> letters": "In the root: with 3 letters a key loses 2.6 from place to place, which is enough.",
+        "1 -> 0": "In the root, too.",
+        "1 -> 2": "In the root: steeper.",
+        "np.zeros -> np.ones": "In the keys: adds the sum of the query's features, or its last one, to a row: the same for all keys.",
+    },
     "flash_forward": {
         "np.zeros -> np.ones": "The first rescale factor is exp(-inf) = 0: what the sums start from does not matter.",
         "np.full((q, 1), -np.inf) -> -np.inf": "One -inf for all queries broadcasts to the same thing.",

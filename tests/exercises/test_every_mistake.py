@@ -123,6 +123,9 @@ def test_an_unknown_wrong_answer_is_rejected_with_a_sentence(exercise, wrong):
 
 @every_function
 def test_an_answer_in_float32_is_told_apart(exercise):
+    if exercise.behaviour:
+        pytest.skip("what is compared is what the answer does, not its digits")
+
     def answer(*args):
         single = [a.astype(np.float32) if isinstance(a, np.ndarray) and a.dtype == np.float64 else a for a in args]
         return exercise.solution(*single)

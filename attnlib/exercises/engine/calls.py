@@ -69,7 +69,7 @@ def run_trusted(exercise, function, probe):
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            values, problem = _read(exercise, function(*args))
+            values, problem = _compared(exercise, probe, *_read(exercise, function(*args)))
         except Exception as error:
             values, problem = None, _crash(error)
     return Outcome(values, problem, _changed(exercise, args, arguments(exercise, probe)))
@@ -82,7 +82,7 @@ def run(exercise, function, probe):
 
     def call():
         kept.append(function(*args))
-        return _read(exercise, kept[0])
+        return _compared(exercise, probe, *_read(exercise, kept[0]))
 
     values, problem, blank, endless = None, "", False, False
     with session_restored(replaced):
@@ -137,7 +137,7 @@ def _read(exercise, raw):
         raise NotAttempted
     if inspect.iscoroutine(raw):
         raw.close()  # a coroutine that nobody awaits would complain later
-    names = exercise.outputs
+    names = exercise.behaviour.returns if exercise.behaviour else exercise.outputs
     problem = ""
     if raw is None:
         raise _Unreadable("returns None: did you forget `return`?")
@@ -160,6 +160,16 @@ def _read(exercise, raw):
             raise _Unreadable(f"returns {len(raw)} thing{'s' if len(raw) != 1 else ''}, but {wanted}")
         parts = list(raw)
     return tuple(_as_array(part, words=exercise.value) for part in parts), problem
+
+
+def _compared(exercise, probe, values, problem):
+    """The values that are compared: what was returned, or what it does."""
+    if not exercise.behaviour:
+        return values, problem
+    try:
+        return exercise.behaviour.of(arguments(exercise, probe), values), problem
+    except ValueError as error:
+        raise _Unreadable(str(error)) from None
 
 
 def _as_array(part, words):

@@ -123,6 +123,8 @@ def explain(exercise, outcomes, right):
         if outcome.changed:
             return prefix + f"the values are right, but your function changes its input {outcome.changed[0]}."
         return prefix + f"the values are right, but your {_noun(exercise)} {outcome.problem}."
+    if exercise.behaviour:
+        return prefix + exercise.behaviour.differs(arguments(exercise, probe), outcome.raw)
     if len(exercise.outputs) > 1:
         place = [n for n, other in zip(exercise.outputs, want, strict=True) if right_output(exercise, got, other)]
         if place:

@@ -124,7 +124,7 @@ def _unstable(exercise, answer, outcomes):
     """Does anything stay between two calls? (A sentence, or "".)"""
     if exercise.value or outcomes[0].values is None:
         return ""
-    for outcome in outcomes:
+    for outcome in outcomes if not exercise.behaviour else ():
         raw = outcome.raw if isinstance(outcome.raw, tuple) else (outcome.raw,)
         if outcome.values and not all(map(_still, raw, outcome.values)):
             return "your function returns the same array each time: the next call overwrites what it returned before."

@@ -50,6 +50,26 @@ class Mistake:
     hint: int | None = None
 
 
+@dataclass(frozen=True)
+class Behaviour:
+    """What is compared where many answers are right: not what is returned, but what it does.
+
+    Parameters
+    ----------
+    returns : tuple of str
+        Names of what the reader returns; `Exercise.outputs` then names what is compared.
+    of : callable
+        ``of(arguments, returned)`` returns a tuple of arrays, which the oracle returns directly.
+        Its ValueError says what does not fit: "returns ...".
+    differs : callable
+        ``differs(arguments, returned)`` says in one sentence what a wrong answer does, and what it should do.
+    """
+
+    returns: tuple
+    of: object
+    differs: object
+
+
 @dataclass(frozen=True, eq=False)
 class Exercise:
     """Everything that the checks, the hints, the site and the tests know about an exercise.
@@ -92,6 +112,8 @@ class Exercise:
     method : callable, optional
         ``method(answer)`` looks at *how* an answer with the right values got them, and
         returns a sentence if that is not what the exercise is about, otherwise "".
+    behaviour : Behaviour, optional
+        Judges what the returned arrays do, not the arrays.
     """
 
     id: str
@@ -115,6 +137,7 @@ class Exercise:
     blanks: int = 1
     value: bool = False
     method: object = None
+    behaviour: object = None
 
 
 @dataclass(frozen=True)

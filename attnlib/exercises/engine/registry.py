@@ -19,7 +19,8 @@ _BOOK_ORDER = {
         "spot_mask", "causal_mask", "allowed_pairs", "masked_softmax", "padded_causal_attention", "distance_bias_backward",
     ),
     "multihead": (
-        "mha", "spot_multihead", "mha_backward", "mha_parameters", "score_mebibytes", "gqa", "gqa_backward",
+        "previous_token_head", "first_of_its_kind_head", "mha", "spot_multihead", "mha_backward", "mha_parameters",
+        "score_mebibytes", "gqa", "gqa_backward",
     ),
     "flash": ("scores_bytes", "attention_flops", "flash_forward", "spot_flash", "causal_tiles", "flash_traffic"),
     "recompute": ("flash_backward", "merge_partials", "backward_with_logsumexp", "striped_pairs"),

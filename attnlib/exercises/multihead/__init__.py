@@ -1,4 +1,8 @@
-"""Exercises of chapter 5: `forward`, `backward`, `grouped`, `numbers`, the bug to `spot`; `heads` is what they share."""
+"""Exercises of chapter 5.
+
+Read in this order: `looks`, where a head looks and how that is judged; `built`, the heads that are built by hand; `heads`,
+what the others share; `forward`, `backward`, `grouped`, `numbers`; the bug to `spot`.
+"""
 
 from attnlib.exercises.multihead.forward import suspect
 

@@ -1,0 +1,253 @@
+"""The two heads that are built by hand: one looks at the token before, one at the first token of its kind."""
+
+import numpy as np
+
+from attnlib.exercises.engine.model import Exercise, Mistake, Probe
+from attnlib.exercises.multihead.looks import LOOKS, behaviour, expected
+
+
+def _before(text, i):
+    return i - 1
+
+
+def _first(text, i):
+    return text.index(text[i])
+
+
+def _previous_oracle(letters, places):
+    return expected(_before, 1, letters, places)
+
+
+def _first_oracle(letters, places):
+    return expected(_first, 0, letters, places)
+
+
+def previous_token_head(letters, places):
+    query_weight = np.zeros((letters + places, places))
+    key_weight = np.zeros((letters + places, places))
+    ahead = np.log(9 * places)  # by how much the right score leads
+    query_weight[letters:] = np.sqrt(places) * ahead * np.eye(places, k=-1)
+    key_weight[letters:] = np.eye(places)
+    return query_weight, key_weight
+
+
+def _previous_family(bugs):
+    def variant(letters, places):
+        query_weight, key_weight = np.zeros((2, letters + places, places))
+        size = np.sqrt(places) * np.log(9 * places)
+        if "flat" in bugs:
+            size = 1.0
+        if "fixed" in bugs:
+            size = 12.0
+        if "sign" in bugs:
+            size = -size
+        offset = 0 if "itself" in bugs else 1 if "ahead" in bugs else -2 if "two_back" in bugs else -1
+        query_weight[letters:] = size * np.eye(places, k=offset)
+        key_weight[letters:] = np.eye(places)
+        if "letters" in bugs:
+            query_weight, key_weight = np.zeros((2, letters + places, letters))
+            query_weight[:letters] = size * np.eye(letters)
+            key_weight[:letters] = np.eye(letters)
+        return (0 * query_weight if "nothing" in bugs else query_weight), key_weight
+
+    return variant
+
+
+_PREVIOUS = Exercise(
+    "previous_token_head",
+    title="A head that looks one back",
+    chapter="multihead",
+    level="medium",
+    minutes=15,
+    blanks=2,
+    oracle=_previous_oracle,
+    solution=previous_token_head,
+    family=_previous_family,
+    behaviour=behaviour(_before, 1),
+    outputs=LOOKS,
+    probes=(
+        Probe("3 letters, 6 places", lambda rng: (3, 6)),
+        Probe("4 letters, 4 places", lambda rng: (4, 4), "equal", "a row of a letter taken for that of a place"),
+        Probe("2 letters, 100 places", lambda rng: (2, 100), "edge"),
+    ),
+    mistakes=(
+        Mistake(
+            "nothing", "W_Q = 0",
+            "Every token looks at all tokens alike: no score differs from another.", 1,
+        ),
+        Mistake(
+            "itself", "W_Q = s I",
+            "Each token looks at itself: the query of a place asks for the key of the same place.", 1,
+        ),
+        Mistake(
+            "ahead", "W_Q = s eye(k=1)",
+            "Each token looks one ahead, not one back: what the row of a place asks for is the place after it.", 2,
+        ),
+        Mistake(
+            "two_back", "W_Q = s eye(k=-2)",
+            "Each token looks two back: the row of a place asks for the place before the one that is wanted.", 2,
+        ),
+        Mistake(
+            "letters", "the rows of the letters",
+            "Tokens look for their own letter: the rows of the letters are filled, not those of the places.", 1,
+        ),
+        Mistake(
+            "sign", "W_Q = - s eye(k=-1)",
+            "The token before gets less than all others: the sign of the scores is turned round.", 2,
+        ),
+        Mistake(
+            "flat", "the factor 1, or without sqrt(d)",
+            "Each token looks most at the one before it, as it should, but never with more than 0.9: too flat.", 3,
+        ),
+        Mistake(
+            "fixed", "the factor 12, for any number of places",
+            "Right in short texts, too flat in long ones: the right score must lead by more, the more keys there are.", 3,
+        ),
+    ),
+    hints=(
+        "Give every place a feature of its own in the keys: which rows of key_weight are then an identity matrix?",
+        "The row of place i in query_weight is what a token at place i asks for: the feature of place i - 1, and no "
+        "other. Where does that put the numbers, above or below the diagonal?",
+        "One score leads n - 1 others by a. Its weight is e^a / (e^a + n - 1), more than 0.9 if e^a is more than "
+        "9 (n - 1). And a score is divided by the root of d, so multiply by that.",
+    ),
+    why="The key of a place is one hot; the query of place i asks for place i - 1. The factor makes the lead of the right "
+    "score log(9 p), so that its exponential outweighs p - 1 others nine times.",
+    insight="A pattern is in the product of the two matrices; how sharp it is depends on their size.",
+    accepts={
+        "by distance, with two features": lambda letters, places: _by_distance(letters, places),
+        "the shift in the keys": lambda letters, places: (
+            np.vstack([np.ones((letters, places)), 99 * np.sqrt(places) * np.eye(places)]),
+            np.vstack([np.zeros((letters, places)), np.eye(places, k=1)]),
+        ),
+        "in a circle, in float32": lambda letters, places: (
+            np.vstack([np.zeros((letters, places)), 200 * np.roll(np.eye(places), -1, axis=1)]).astype(np.float32),
+            np.vstack([np.ones((letters, places)), np.eye(places)]).astype(np.float32),
+        ),
+    },
+)  # fmt: skip
+
+
+def _by_distance(letters, places):
+    """-(j - (i - 1))^2 / 2 without the term of the query alone: two features are enough for any number of places."""
+    place, nothing = np.arange(places), np.zeros((letters, 2))
+    ask = 12 * np.stack([place - 1.0, np.ones(places)], axis=1)
+    return np.vstack([nothing, ask]), np.vstack([nothing, np.stack([place, -(place**2) / 2], axis=1)])
+
+
+def first_of_its_kind_head(letters, places):
+    query_weight = np.zeros((letters + places, letters + 1))
+    key_weight = np.zeros((letters + places, letters + 1))
+    step = 3 * np.sqrt(letters + 1)  # a key loses 3 from place to place
+    query_weight[:letters, :letters] = step * places * np.eye(letters)
+    query_weight[:letters, letters] = 1.0
+    key_weight[:letters, :letters] = np.eye(letters)
+    key_weight[letters:, letters] = -step * np.arange(places)
+    return query_weight, key_weight
+
+
+def _first_family(bugs):
+    def variant(letters, places):
+        query_weight, key_weight = np.zeros((2, letters + places, letters + 1))
+        step = (0.1 if "gentle" in bugs else 3.0) * np.sqrt(letters + 1)
+        kind = 0.0 if "any_letter" in bugs else step * (1 if "weak" in bugs else places)
+        query_weight[:letters, :letters] = -kind * np.eye(letters) if "other_kind" in bugs else kind * np.eye(letters)
+        key_weight[:letters, :letters] = np.eye(letters)
+        if "own_place" in bugs:
+            query_weight[letters:, letters] = np.arange(places)
+        else:
+            query_weight[:letters, letters] = 1.0
+        fall = 0.0 if "whole_kind" in bugs else step if "last" in bugs else -step
+        key_weight[letters:, letters] = fall * np.arange(places)
+        if "itself" in bugs:
+            query_weight, key_weight = np.zeros((2, letters + places, places))
+            query_weight[letters:], key_weight[letters:] = 99 * np.sqrt(places) * np.eye(places), np.eye(places)
+        return query_weight, key_weight
+
+    return variant
+
+
+_FIRST = Exercise(
+    "first_of_its_kind_head",
+    title="A head that finds the first of its kind",
+    chapter="multihead",
+    level="hard",
+    minutes=20,
+    blanks=4,
+    oracle=_first_oracle,
+    solution=first_of_its_kind_head,
+    family=_first_family,
+    behaviour=behaviour(_first, 0),
+    outputs=LOOKS,
+    probes=(
+        Probe("3 letters, 6 places", lambda rng: (3, 6)),
+        Probe("4 letters, 4 places", lambda rng: (4, 4), "equal", "a row of a letter taken for that of a place"),
+        Probe("5 letters, 60 places", lambda rng: (5, 60), why="far from the start, other letters have the early places"),
+    ),
+    mistakes=(
+        Mistake(
+            "whole_kind", "no feature for the place",
+            "Each token looks at all tokens of its letter alike: nothing prefers an early place.", 1,
+        ),
+        Mistake(
+            "any_letter", "no features for the letter",
+            "Every token looks at token 0, whatever its letter: nothing asks for the letter.", 1,
+        ),
+        Mistake(
+            "other_kind", "the letters with a minus",
+            "Tokens look at the first token of another letter: the sign of the letters' features is turned round.", 2,
+        ),
+        Mistake(
+            "last", "+ j in the keys",
+            "Each token looks at the last of its letter: the feature of the place grows where it should fall.", 2,
+        ),
+        Mistake(
+            "itself", "the place asks for the place",
+            "Each token looks at itself: its own place is what it asks for.", 1,
+        ),
+        Mistake(
+            "own_place", "i in the query, -j in the key",
+            "All right but for token 0: it is the token's own place that asks for early ones, and that place is 0.", 2,
+        ),
+        Mistake(
+            "gentle", "a small step from place to place",
+            "The first of its letter gets most, as it should, but not 0.9: from place to place a key has to lose more.", 3,
+        ),
+        Mistake(
+            "weak", "the letter counts as much as one place",
+            "Early tokens of another letter win: over many places the falling feature outweighs the letter.", 3,
+        ),
+    ),
+    hints=(
+        "Two wishes, so two groups of columns: one feature for each letter, so that a token asks for its own, and one "
+        "more that is larger for early keys.",
+        "Every token has exactly one letter. So a column of query_weight with a 1 in each row of a letter gives all "
+        "queries a 1. The keys answer with a number that falls from place to place.",
+        "If the scores of one letter fall by 3 from place to place, the first gets at least 0.95 of what these share. The right "
+        "letter must be worth more than the whole fall, from the first place to the last.",
+    ),
+    why="The score is a bonus for the own letter, minus 3 for each place. Among keys of one letter the first wins with 0.95; the "
+    "bonus, 3 times the number of places, is more than any early place of another letter can make up for.",
+    insight="Scores add up wishes: the larger one is decided first, the smaller one among what is left.",
+    accepts={
+        "with huge numbers": lambda letters, places: _thousandfold(letters, places),
+        "the 1 from the places": lambda letters, places: _one_from_places(letters, places),
+    },
+)  # fmt: skip
+
+
+def _thousandfold(letters, places):
+    query_weight, key_weight = _first_family(frozenset())(letters, places)
+    return 1e3 * query_weight, key_weight
+
+
+def _one_from_places(letters, places):
+    """Every token has exactly one place, too; and the letters may stand in any order."""
+    query_weight, key_weight = np.zeros((2, letters + places, letters + 1))
+    query_weight[letters:, 0], key_weight[letters:, 0] = 8.0, -5.0 * np.arange(places)
+    query_weight[:letters, 1:] = 80.0 * places * np.eye(letters)[::-1]
+    key_weight[:letters, 1:] = np.eye(letters)[::-1]
+    return query_weight, key_weight
+
+
+EXERCISES = (_PREVIOUS, _FIRST)
