@@ -11,6 +11,7 @@ from nbval.plugin import IPyNbCell
 
 # Before any kernel starts: exercises write no file and show no earlier state; small matrices need one thread.
 os.environ.setdefault("ATTNLIB_PROGRESS", "off")
+os.environ.setdefault("ATTNLIB_LIBRARY", "off")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 COUNTED = "checked "  # what a test counts: record_property("checked links", 12)
