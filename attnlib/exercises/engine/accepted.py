@@ -96,7 +96,7 @@ def _add_function(pieces, name, function, home):
     if own_name in pieces and pieces[own_name].code not in ("", code):
         raise CannotSave(f"Two functions of yours are called {own_name}: give one of them another name.")
     if own_name != name:
-        pieces[name] = Piece(name, f"{name} = {own_name}", (own_name,))
+        pieces[name] = Piece(name, f"{name} = {own_name}\n", (own_name,))
     needs = [need for need in names_used(code) if need != own_name]
     pieces[own_name] = Piece(own_name, code, tuple(needs))
     for need in needs:
@@ -117,10 +117,10 @@ def _add(pieces, name, home):
         return
     code, origin, target = place_of(name, value)
     if code:
-        pieces[name] = Piece(name, code)
-    elif target and target != name:  # from attnlib.softmax import softmax as sm
-        pieces[name] = Piece(name, f"{name} = {target}", (target,))
-        pieces.setdefault(target, Piece(target, lacking=origin))
+        pieces[name] = Piece(name, code + "\n")
+    elif target not in ("", name) and target not in pieces:  # from attnlib.softmax import softmax as sm
+        pieces[name] = Piece(name, f"{name} = {target}\n", (target,))
+        pieces[target] = Piece(target, lacking=origin)
     else:
         pieces[name] = Piece(name, lacking=origin)
 

@@ -19,14 +19,16 @@ def offer(exercise, answer):
     path = library_file.location()
     if path is None:
         return ""
+    kept, another = False, False
     try:
-        saved = library_text.defined(library_file.read(path).text).get(exercise.id)
-    except Unusable:
-        saved = None  # `save` will say why
-    piece = accepted(exercise.id).pieces.get(exercise.id)
-    if saved and piece and piece.code == saved:
+        text, pieces = library_file.read(path).text, accepted(exercise.id).pieces
+        another = exercise.id in library_text.defined(text)
+        kept = bool(pieces) and _put_in(text, exercise.id, pieces, path.name)[0] == text
+    except (Unusable, CannotSave):
+        pass  # `save` will say why
+    if kept:
         return f"    {path.name} has it."
-    if saved:
+    if another:
         return f'    {path.name} has another one. To keep this one instead: save("{exercise.id}")'
     return f'    To keep it in {path.name}: save("{exercise.id}")'
 
