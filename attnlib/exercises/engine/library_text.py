@@ -63,18 +63,21 @@ def with_piece(text, name, code, above=None, replace=False):
         raise KeyError(name)
     if place and not place.alone:
         place = None  # `softmax, other = ...`: stands as it is; what is defined further down counts
-    if lines and not lines[-1].endswith(("\r", "\n")):
-        lines[-1] += ending
+    if not _is_import(code):
+        new = [_MARK + name + ending, *new]
     if place:
-        lines[place.first : place.last] = [_MARK + name + ending, *new]
+        first, last = place.first, place.last
     elif _is_import(code):
-        at = _below_imports(text)
-        lines[at:at] = new
-    elif above in places:
-        at = places[above].first
-        lines[at:at] = [_MARK + name + ending, *new, ending, ending]
+        first = last = _below_imports(text)
+    elif above in places and above != name:
+        first = last = places[above].first
+        new += [ending, ending]
     else:
-        lines += [ending, ending, _MARK + name + ending, *new]
+        first = last = len(lines)
+        new = [ending, ending, *new]
+    if first == len(lines) and lines and not lines[-1].endswith(("\r", "\n")):
+        lines[-1] += ending
+    lines[first:last] = new
     return "".join(lines)
 
 
