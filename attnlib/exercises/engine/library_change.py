@@ -37,10 +37,10 @@ def remove(id):
     """Take a function, or everything, out of the reader's file, and keep a copy; return what was done in words."""
     path = library_file.location()
     try:
+        if id is None:
+            return f"{path.name} is {library_file.set_aside(path)} now."
         while True:
             before = library_file.read(path)
-            if id is None:
-                return f"{path.name} is {library_file.set_aside(path)} now."
             try:
                 after = library_text.without(before.text, id)
             except KeyError:

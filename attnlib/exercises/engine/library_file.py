@@ -49,7 +49,7 @@ def read(path):
     """Return the `Content` of the file; raise `Unusable` for anything but Python in UTF-8."""
     try:
         data = path.read_bytes()
-        encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+        encoding = _encoding(data)
         if encoding not in ("utf-8", "utf-8-sig"):
             raise Unusable(f"{path.name} is written in {encoding}, not in UTF-8. It is left as it is.")
         text = data.decode(encoding)
@@ -141,6 +141,13 @@ def _locked(path):
     finally:
         with contextlib.suppress(OSError):
             lock.unlink()
+
+
+def _encoding(data):
+    try:
+        return tokenize.detect_encoding(io.BytesIO(data).readline)[0]
+    except SyntaxError:  # a first line that is not UTF-8, say: decoding will show it
+        return "utf-8"
 
 
 def _reason(error):
