@@ -114,8 +114,10 @@ def test_without_a_file_my_library_says_how_to_begin_one(setting, own_file, monk
         own_file.write_text("def")
         monkeypatch.setenv("ATTNLIB_LIBRARY", "OFF")
     my_library("softmax")
+    assert out(capsys) == 'No file of your own yet. Once softmax passes, save("softmax") begins one.'
+    my_library("attention")  # a function of this chapter, one of those that can be saved
     assert out(capsys) == (
-        'No file of your own yet. When a function passes, save("softmax"), with its name, begins one.'
+        'No file of your own yet. Once distance_attention passes, save("distance_attention") begins one.'
     )
 
 

@@ -85,12 +85,12 @@ def my_library(chapter=None):
     Examples
     --------
     >>> my_library("softmax")
-    No file of your own yet. When a function passes, save("softmax"), with its
-    name, begins one.
+    No file of your own yet. Once softmax passes, save("softmax") begins one.
     """
     exercises, mine = up_to(chapter), library()
     if mine is None:
-        say('No file of your own yet. When a function passes, save("softmax"), with its name, begins one.')
+        id = next(e.id for e in exercises if e.chapter == exercises[-1].chapter)
+        say(f'No file of your own yet. Once {id} passes, save("{id}") begins one.')
     elif mine.trouble:
         say(mine.trouble)
     else:
