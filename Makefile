@@ -9,6 +9,7 @@ PYTEST := $(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile
 READY  := $(VENV)/.installed
 export OPENBLAS_NUM_THREADS ?= 1
 export ATTNLIB_PROGRESS ?= off
+export ATTNLIB_LIBRARY ?= off
 
 .PHONY: help book test serve pdf zip notebooks lab bench clean
 .DEFAULT_GOAL := help
@@ -36,7 +37,7 @@ notebooks: $(READY)  ## run every notebook afresh and store its outputs
 	@$(BIN)/python tools/notebooks.py run && $(BIN)/python tools/notebooks.py check
 
 lab: $(READY)  ## open chapter 1 in JupyterLab
-	@env -u ATTNLIB_PROGRESS $(BIN)/jupyter lab --config=tools/lab/config.py
+	@env -u ATTNLIB_PROGRESS -u ATTNLIB_LIBRARY $(BIN)/jupyter lab --config=tools/lab/config.py
 
 bench: $(READY)  ## measure time and memory
 	@if [ -f benchmarks/run.py ]; then $(BIN)/python benchmarks/run.py; else echo "bench: there are no benchmarks yet"; fi

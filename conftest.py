@@ -11,7 +11,10 @@ from nbval.plugin import IPyNbCell
 
 # Before any kernel starts: exercises write no file and show no earlier state; small matrices need one thread.
 os.environ.setdefault("ATTNLIB_PROGRESS", "off")
+os.environ.setdefault("ATTNLIB_LIBRARY", "off")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+collect_ignore_glob = ["my_attention*.py", "*/my_attention*.py"]  # a reader's own file is not ours to run
 
 COUNTED = "checked "  # what a test counts: record_property("checked links", 12)
 BROWSER = "test_browser_"

@@ -14,6 +14,7 @@ def execute(path, timeout=300):
     notebook = read(path)
     notebook.metadata.kernelspec = dict(METADATA["kernelspec"])
     os.environ.setdefault("ATTNLIB_PROGRESS", "off")  # exercises write no file and show no earlier state
+    os.environ.setdefault("ATTNLIB_LIBRARY", "off")
     current = {"cell": "before the first cell"}
 
     def remember(cell, cell_index):

@@ -2,11 +2,13 @@
 
 For readers::
 
-    from attnlib.exercises import TODO, check, hint, solution, use, progress, reset
+    from attnlib.exercises import TODO, check, hint, load, my_library, progress, reset, save, solution, use
 
 A notebook cell holds a function with blanks (`TODO`) and, as its last line,
 ``check("softmax", softmax)``. A wrong answer is compared with known wrong
-answers; if it equals one of them, the check names the mistake.
+answers; if it equals one of them, the check names the mistake. An accepted
+function can be kept: ``save("softmax")`` writes it into a file of the reader's own,
+``my_attention.py``, which ``my_library()`` tests and ``load("softmax")`` reads.
 
 For authors, `Exercise, Probe, Mistake, value_exercise, grade` and `Result` are here too; an
 exercise is added by writing it into the ``EXERCISES`` of a file in its chapter's folder.
@@ -15,10 +17,11 @@ exercise is added by writing it into the ``EXERCISES`` of a file in its chapter'
 """
 
 from attnlib.exercises.engine.judge import Exercise, Mistake, Probe, Result, grade, value_exercise
+from attnlib.exercises.engine.library import load, my_library, save
 from attnlib.exercises.engine.reader import check, hint, progress, reset, solution, use
 from attnlib.exercises.engine.todo import TODO
 
 __all__ = [
-    "TODO", "check", "hint", "solution", "use", "progress", "reset",
+    "TODO", "check", "hint", "solution", "use", "progress", "reset", "save", "load", "my_library",
     "Exercise", "Mistake", "Probe", "Result", "grade", "value_exercise",
 ]  # fmt: skip

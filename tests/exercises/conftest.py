@@ -1,13 +1,24 @@
-"""Every test of the exercises: no progress file, no strict mode, unless the test says otherwise."""
+"""Every test of the exercises: no progress file, no file of the reader's, no strict mode, unless it says otherwise."""
 
 import pytest
 
-from attnlib.exercises.engine import record
+from attnlib.exercises.engine import accepted, record
 
 
 @pytest.fixture(autouse=True)
-def no_progress_file(monkeypatch):
+def no_file(monkeypatch):
     monkeypatch.setenv("ATTNLIB_PROGRESS", "off")
+    monkeypatch.setenv("ATTNLIB_LIBRARY", "off")
     monkeypatch.delenv("ATTNLIB_STRICT", raising=False)
     monkeypatch.setattr(record, "_memory", {})
     monkeypatch.setattr(record, "_unusable", set())
+    monkeypatch.setattr(accepted, "_session", {})
+
+
+@pytest.fixture
+def own_file(tmp_path, monkeypatch):
+    """Where the reader's file is to lie; it is not there yet."""
+    path = tmp_path / "course" / "my_attention.py"
+    path.parent.mkdir()
+    monkeypatch.setenv("ATTNLIB_LIBRARY", str(path))
+    return path

@@ -37,7 +37,7 @@ def read(name):
 
 def execute(notebook, folder, **environment):
     """Run all cells in a fresh kernel; no progress file, and a strict check unless told otherwise."""
-    ours = {"ATTNLIB_PROGRESS": "off", "ATTNLIB_STRICT": "1", "OPENBLAS_NUM_THREADS": "1"}
+    ours = {"ATTNLIB_PROGRESS": "off", "ATTNLIB_LIBRARY": "off", "ATTNLIB_STRICT": "1", "OPENBLAS_NUM_THREADS": "1"}
     kernel = {**os.environ, **ours, **environment}
     client = NotebookClient(notebook, timeout=300, kernel_name="python3", resources={"metadata": {"path": str(folder)}})
     client.execute(env=kernel)

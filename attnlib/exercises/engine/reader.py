@@ -1,25 +1,15 @@
 """What a reader calls in a notebook: check, hint, solution, use, progress, reset. Plain text only."""
 
 import os
-import textwrap
 
-from attnlib.exercises.engine import record
+from attnlib.exercises.engine import accepted, record
 from attnlib.exercises.engine.judge import grade
+from attnlib.exercises.engine.library import summary, up_to
+from attnlib.exercises.engine.library_change import offer, remove
+from attnlib.exercises.engine.library_run import library
+from attnlib.exercises.engine.lines import say
 from attnlib.exercises.engine.registry import find, registry
 from attnlib.exercises.engine.source import solution_source
-
-WIDTH = 76  # letters; JupyterLab would break a longer line inside a word
-
-
-def say(*sentences):
-    """Print each line in lines that are not too wide; those that follow stand under the first one's words."""
-    for line in "\n".join(sentences).splitlines():
-        indent = line[: len(line) - len(line.lstrip())]
-        below = "    " if line.startswith("[") else indent
-        print(
-            textwrap.fill(line, WIDTH, subsequent_indent=below, break_long_words=False, break_on_hyphens=False)
-        )
-
 
 
 def check(id, answer):
@@ -40,8 +30,11 @@ def check(id, answer):
     >>> check("softmax", ...)
     [ ] softmax: not attempted yet
     """
-    result = grade(find(id), answer)
+    exercise = find(id)
+    result = grade(exercise, answer)
     say(*result.lines)
+    if result.status == "passed":
+        say(offer(exercise, answer))
     if result.status != "unattempted":
         table = record.load()
         entry = table.get(id) or record.blank()
@@ -108,10 +101,16 @@ def solution(id, really=False):
 
 
 def use(id, answer):
-    """Return your answer if it is right, else the book's: so the chapter goes on in either case."""
+    """Return your answer if it is right, else the one you saved, else the book's: so the chapter goes on."""
     exercise = find(id)
     if grade(exercise, answer).status == "passed":
         return answer
+    mine = None if exercise.value else library()
+    if mine and mine.passes(id):
+        say(f"(From here on your {id} from {mine.name} is used.)")
+        return mine.function(id)
+    if mine and (mine.trouble or id in mine.ids):
+        say(f"({mine.trouble or f'The {id} in {mine.name} does not pass: my_library() says why.'})")
     say(f"(From here on the book's own {id} is used, until yours passes.)")
     return exercise.solution() if exercise.value else exercise.solution
 
@@ -119,27 +118,38 @@ def use(id, answer):
 def progress(chapter=None):
     """Print a table of the exercises: state, tries, hints taken, last recognised mistake.
 
+    If you have a file of your own, it also says which functions are saved, and whether the file passes up to here.
+
     Parameters
     ----------
     chapter : str, optional
         The topic word of one chapter, "softmax" for instance.
     """
-    chapters = list(dict.fromkeys(exercise.chapter for exercise in registry().values()))
-    if chapter is not None and chapter not in chapters:
-        raise ValueError(f"There is no chapter {chapter!r} with exercises; there are: {', '.join(chapters)}.")
-    table = record.load()
+    exercises, mine, table = up_to(chapter), library(), record.load()
     width = max(map(len, registry())) + 2
-    print(f"{'chapter':<15}{'exercise':<{width}}{'level':<8}{'state':<15}{'tries':>5}{'hints':>7}  last mistake")
+    saved = f"{'saved':>7}" if mine else ""
+    print(f"{'chapter':<15}{'exercise':<{width}}{'level':<8}{'state':<15}{'tries':>5}{'hints':>7}{saved}  last mistake")
     for exercise in registry().values():
         if chapter in (None, exercise.chapter):
             entry = table.get(exercise.id) or record.blank()
             line = f"{exercise.chapter:<15}{exercise.id:<{width}}{exercise.level:<8}"
             line += f"{entry['state'] or 'not attempted':<15}"
-            print((line + f"{entry['tries']:>5}{len(entry['hints']):>7}  {entry['mistake']}").rstrip())
+            saved = f"{'yes' if exercise.id in mine.ids else '':>7}" if mine else ""
+            print((line + f"{entry['tries']:>5}{len(entry['hints']):>7}{saved}  {entry['mistake']}").rstrip())
+    if mine:
+        say(summary(mine, exercises))
 
 
-def reset(id=None):
-    """Forget the progress of one exercise, or of all."""
+def reset(id=None, saved=False):
+    """Forget the progress of one exercise, or of all.
+
+    Parameters
+    ----------
+    id : str, optional
+        The exercise.
+    saved : bool
+        Take it out of your own file, too, or the whole file away. A copy is kept in either case.
+    """
     table = record.load()
     if id is None:
         table = {}
@@ -147,4 +157,15 @@ def reset(id=None):
         find(id)
         table.pop(id, None)
     record.store(table)
+    accepted.forget(id)
     print(f"Forgotten: {id or 'everything'}.")
+    mine = library()
+    if mine is None or not (id is None or id in mine.ids or mine.trouble):
+        return
+    if saved:
+        say(remove(id))
+    elif mine.trouble:
+        say(mine.trouble)
+    else:
+        call = f'reset("{id}", saved=True)' if id else "reset(saved=True)"
+        say(f"{mine.name} is as it was{f', with {id} in it' if id else ''}: {call} would change it, and keep a copy.")
