@@ -5,8 +5,6 @@ from pathlib import Path
 
 WORDS, LINES = 70, 30  # a minute: what careful readers of the chapters needed
 LONGEST = 70  # minutes
-# Chapters that are longer than they should be, or that nobody has shortened yet: they may not grow.
-UP_TO = {}
 CHAPTER = re.compile(r"\d\d_\w+|prerequisites")
 STATED = re.compile(r"^\*\*Time\*\* about (\d+) minutes of reading, and .+ for the (?:\w+ )?exercises\b", re.M)
 
@@ -24,8 +22,8 @@ def check_time(path, notebook):
     name = Path(path).stem
     if not CHAPTER.fullmatch(name):
         return []
-    takes, longest = minutes(notebook), UP_TO.get(name, LONGEST)
-    found = [f"{takes:.1f} minutes of reading, at most {longest}"] if takes > longest else []
+    takes = minutes(notebook)
+    found = [f"{takes:.1f} minutes of reading, at most {LONGEST}"] if takes > LONGEST else []
     stated = STATED.search(notebook.cells[0].source) if notebook.cells else None
     form = f"**Time** about {5 * round(takes / 5)} minutes of reading, and ... for the exercises."
     if stated is None:
