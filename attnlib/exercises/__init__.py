@@ -13,7 +13,8 @@ function can be kept: ``save("softmax")`` writes it into a file of the reader's 
 For authors, `Exercise, Probe, Mistake, value_exercise, grade` and `Result` are here too; an
 exercise is added by writing it into the ``EXERCISES`` of a file in its chapter's folder.
 
-`engine` holds how an answer is judged.
+`engine` holds how an answer is judged, `classroom` makes assignments of chapters (``python -m attnlib.exercises``,
+which is the file `__main__`).
 """
 
 from attnlib.exercises.engine.judge import Exercise, Mistake, Probe, Result, grade, value_exercise

@@ -4,7 +4,7 @@ import nbformat
 import pytest
 from notebook_check import check
 from notebook_files import METADATA, canonical
-from notebook_time import LINES, LONGEST, UP_TO, WORDS, minutes
+from notebook_time import LINES, LONGEST, WORDS, minutes
 
 TIME = "**Time** about {} minutes of reading, and an hour for the two exercises."
 
@@ -57,15 +57,6 @@ def test_a_time_that_is_not_stated_is_missed(opener, tmp_path):
 def test_a_chapter_that_is_too_long_is_found(tmp_path):
     path = chapter(tmp_path, TIME.format(LONGEST), words=LONGEST * WORDS)  # and the opener
     assert said(path) == [f"{LONGEST}.2 minutes of reading, at most {LONGEST}"]
-
-
-def test_a_chapter_on_the_list_has_its_own_limit(tmp_path):
-    for name, longest in UP_TO.items():
-        opener = TIME.format(longest)
-        assert said(chapter(tmp_path, opener, words=longest * WORDS - len(opener.split()), name=name)) == []
-        assert said(chapter(tmp_path, opener, words=longest * WORDS, name=name)) == [
-            f"{longest}.2 minutes of reading, at most {longest}"
-        ]
 
 
 def test_any_other_notebook_may_say_nothing(tmp_path):

@@ -83,6 +83,20 @@ def test_hints_come_one_after_the_other(capsys):
 FITS = '(Hint 2 is about the mistake of your last try: hint("softmax", 2).)'
 
 
+def test_a_teacher_can_turn_hints_and_solutions_off(capsys, monkeypatch):
+    monkeypatch.setenv("ATTNLIB_HINTS", "Off")
+    check("softmax", no_shift)
+    check("softmax", find("softmax").solution)
+    said = out(capsys)
+    assert "[!] softmax" in said and "[x] softmax" in said and "hint" not in said and "solution" not in said
+    hint("softmax")
+    solution("softmax", really=True)
+    assert out(capsys) == 2 * "Hints and solutions are turned off here.\n"
+    monkeypatch.setenv("ATTNLIB_HINTS", "on")
+    hint("softmax", 1)
+    assert out(capsys).startswith("Hint 1 of 3")
+
+
 def test_hints_come_in_order_after_a_mistake_too_and_the_one_that_fits_is_named(capsys):
     check("softmax", no_shift)
     out(capsys)

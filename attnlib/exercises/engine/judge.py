@@ -8,6 +8,7 @@ from attnlib.exercises.engine import diagnose, turned
 from attnlib.exercises.engine.model import Exercise, Mistake, Probe, Result, value_exercise
 from attnlib.exercises.engine.registry import find
 from attnlib.exercises.engine.calls import TIME_LIMIT, argument_names, run, session_restored
+from attnlib.exercises.engine.settings import hints_are_off
 from attnlib.exercises.engine.todo import blanks_left, holds_blank
 
 __all__ = ["Exercise", "Mistake", "Probe", "Result", "grade", "value_exercise"]
@@ -167,8 +168,8 @@ def _unattempted(exercise, answer):
 def _passed(exercise):
     labels = tuple(probe.label for probe in exercise.probes)
     all_right = "right" if exercise.value else f"all {len(labels)} cases right"
-    compare = f'Compare with the book\'s: solution("{exercise.id}")'
-    lines = (f"[x] {exercise.id}: {all_right}", f"    {exercise.insight} {compare}")
+    compare = "" if hints_are_off() else f' Compare with the book\'s: solution("{exercise.id}")'
+    lines = (f"[x] {exercise.id}: {all_right}", f"    {exercise.insight}{compare}")
     return Result("passed", lines, passed=labels)
 
 
@@ -182,5 +183,6 @@ def _wrong(exercise, status, sentence, right=None, mistakes=(), hint=None, outpu
         where = "; ".join(failed[:3]) + (f" and {len(failed) - 3} more" if len(failed) > 3 else "")
         wrong = f"; wrong: {where}" if passed and failed else ""  # nothing failed: it is the method
         lines.append(f"    {outputs}{len(passed)} of {len(exercise.probes)} cases right{wrong}.")
-    lines.append(f'    For help: hint("{exercise.id}"' + (f", {hint})" if hint else ")"))
+    if not hints_are_off():
+        lines.append(f'    For help: hint("{exercise.id}"' + (f", {hint})" if hint else ")"))
     return Result(status, tuple(lines), passed, failed, tuple(mistakes), hint)

@@ -9,7 +9,10 @@ from attnlib.exercises.engine.library_change import offer, remove
 from attnlib.exercises.engine.library_run import library
 from attnlib.exercises.engine.lines import say
 from attnlib.exercises.engine.registry import find, registry
+from attnlib.exercises.engine.settings import hints_are_off
 from attnlib.exercises.engine.source import solution_source
+
+OFF = "Hints and solutions are turned off here."
 
 
 def check(id, answer):
@@ -52,7 +55,8 @@ def check(id, answer):
 def hint(id, n=None):
     """Print hint number `n`, or else the first that you have not seen: where to look, the idea, almost the formula.
 
-    If a later one fits the mistake that the last check recognised, its number is added.
+    If a later one fits the mistake that the last check recognised, its number is added. With ``ATTNLIB_HINTS=off``
+    in the environment there are no hints and no solutions.
 
     Parameters
     ----------
@@ -68,6 +72,9 @@ def hint(id, n=None):
     nine terms survive?
     """
     exercise = find(id)
+    if hints_are_off():
+        say(OFF)
+        return
     count, fits = len(exercise.hints), None
     table = record.load()
     entry = table.get(id) or record.blank()
@@ -93,6 +100,9 @@ def hint(id, n=None):
 def solution(id, really=False):
     """Print the book's solution, and why it is written that way. Try first, or say ``really=True``."""
     exercise = find(id)
+    if hints_are_off():
+        say(OFF)
+        return
     if not really and not record.load().get(id, record.blank())["tries"]:
         say(f'{id} is not attempted yet. To see the solution all the same: solution("{id}", really=True)')
         return

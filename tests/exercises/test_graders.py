@@ -1,0 +1,117 @@
+"""A chapter as an assignment, end to end: made, handed in by three students, and scored by Otter-Grader and by nbgrader.
+
+Both have many dependencies, so they live in an environment of their own, which only these tests make.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from attnlib.exercises.classroom import main, scores
+from attnlib.exercises.classroom.chapters import POINTS
+from attnlib.exercises.engine.registry import registry
+from attnlib.exercises.engine.source import solution_source
+
+ROOT = Path(__file__).parents[2]
+HOME = ROOT / "_build" / "graders"
+NEEDS = ["otter-grader==7.0.0", "nbgrader==0.9.6", "numpy>=2.1,<3", "matplotlib>=3.9"]
+TOPIC, NAME = "softmax", "01_softmax.ipynb"
+EXERCISES = {id: exercise for id, exercise in registry().items() if exercise.chapter == TOPIC}
+WORTH = {id: POINTS[exercise.level] for id, exercise in EXERCISES.items()}
+
+# Puts a judge that lets everything pass in the place of ours, wherever the test could look for it.
+HOSTILE = """
+import attnlib.exercises, attnlib.exercises.engine.judge
+from attnlib.exercises.engine.model import Result
+attnlib.exercises.grade = attnlib.exercises.engine.judge.grade = lambda *a: Result("passed", ("fine",))
+"""
+# A subtraction along the wrong axis: a mistake that the check names.
+WRONG = "def softmax_backward(d_weights, weights):\n    return weights * d_weights"
+
+
+def run(*command, cwd):
+    path = f"{Path(command[0]).parent}{os.pathsep}{os.environ['PATH']}"  # nbgrader calls a program that lies beside it
+    settings = {"PATH": path, "OPENBLAS_NUM_THREADS": "1", "MPLBACKEND": "agg", "ATTNLIB_PROGRESS": "off"}
+    inherited = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "ATTNLIB_STRICT")}
+    done = subprocess.run(
+        list(map(str, command)), cwd=cwd, env=inherited | settings, capture_output=True, text=True, timeout=300
+    )
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def graders():
+    """The folder of the programs of both graders."""
+    stamp = HOME / "installed.txt"
+    if not stamp.is_file() or stamp.read_text(encoding="utf-8") != "\n".join(NEEDS):
+        shutil.rmtree(HOME, ignore_errors=True)
+        steps = [[sys.executable, "-m", "venv", HOME], [HOME / "bin" / "python", "-m", "pip", "install", "-q", *NEEDS]]
+        for step in steps:
+            done = subprocess.run(list(map(str, step)), capture_output=True, text=True, timeout=900)
+            if done.returncode:
+                pytest.skip(f"Otter-Grader and nbgrader could not be installed: {done.stderr.strip()[-200:]}")
+        stamp.write_text("\n".join(NEEDS), encoding="utf-8")
+    return HOME / "bin"
+
+
+def hand_in(blank, path, answers, before=""):
+    """Fill in the blanks of a student's notebook and write it."""
+    notebook = nbformat.read(blank, as_version=4)
+    for id, answer in answers.items():
+        place = next(cell for cell in notebook.cells if cell.source.startswith(f"def {id}("))
+        check = f'\n\ncheck("{id}", {id})' if f'check("{id}"' in place.source else ""
+        place.source = answer + check
+    first = next(cell for cell in notebook.cells if "import TODO, check" in cell.source)
+    first.source += before
+    path.parent.mkdir(parents=True, exist_ok=True)
+    nbformat.write(notebook, path)
+
+
+SOLVED = {id: solution_source(exercise) for id, exercise in EXERCISES.items()}
+STUDENTS = {  # name: answers, what the first cell does besides, points
+    "ada": (SOLVED, "", sum(WORTH.values())),
+    "ben": ({"softmax": SOLVED["softmax"], "softmax_backward": WRONG}, "", WORTH["softmax"]),
+    "eve": ({}, HOSTILE, 0),
+}
+
+
+def test_otter_scores_right_half_done_and_hostile_notebooks(graders, tmp_path):
+    assert main(["export", "--otter", TOPIC, str(tmp_path)]) == 0
+    run(graders / "otter", "assign", "--no-pdfs", NAME, tmp_path / "made", cwd=tmp_path / TOPIC)
+    handed_out = (tmp_path / "made" / "student" / NAME).read_text(encoding="utf-8")
+    assert "_result" not in handed_out and "d_weights - " not in handed_out, "a test or a solution was handed out"
+    (autograder,) = (tmp_path / "made" / "autograder").glob("*.zip")
+    for student, (answers, before, points) in STUDENTS.items():
+        at = tmp_path / student
+        hand_in(tmp_path / "made" / "student" / NAME, at / NAME, answers, before)
+        run(graders / "otter", "run", "-a", autograder, "-o", at, NAME, cwd=at)
+        found = scores.read(at / "results.json")
+        assert {score.task: score.of for score in found} == WORTH
+        assert sum(score.points for score in found) == points, student
+        assert {score.student for score in found} == {student}
+        assert ("misses the row-sum term" in scores.as_text(found, "csv")) == (student == "ben")
+
+
+def test_nbgrader_scores_right_half_done_and_hostile_notebooks(graders, tmp_path):
+    assert main(["export", "--nbgrader", TOPIC, str(tmp_path)]) == 0
+    run(graders / "nbgrader", "generate_assignment", TOPIC, cwd=tmp_path)
+    blank = tmp_path / "release" / TOPIC / NAME
+    handed_out = blank.read_text(encoding="utf-8")
+    assert "_result" not in handed_out and "d_weights - " not in handed_out, "a test or a solution was handed out"
+    for student, (answers, before, _) in STUDENTS.items():
+        hand_in(blank, tmp_path / "submitted" / student / TOPIC / NAME, answers, before)
+    run(graders / "nbgrader", "autograde", TOPIC, cwd=tmp_path)
+    run(graders / "nbgrader", "export", cwd=tmp_path)
+    found = {score.student: score for score in scores.read(tmp_path / "grades.csv")}
+    assert {student: score.points for student, score in found.items()} == {
+        student: points for student, (_, _, points) in STUDENTS.items()
+    }
+    assert {score.of for score in found.values()} == {sum(WORTH.values())}
+    graded = (tmp_path / "autograded" / "ben" / TOPIC / NAME).read_text(encoding="utf-8")
+    assert "misses the row-sum term" in graded
