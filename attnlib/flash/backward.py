@@ -1,6 +1,6 @@
 """The backward of Flash attention: every tile of weights computed again, from one saved number a query.
 
-Comments in brackets give the names in the FlashAttention-2 paper.
+Comments in brackets give the letters of the formulas.
 """
 
 import math
@@ -166,7 +166,7 @@ class _Part(NamedTuple):
 def _recompute(tiles, inputs):
     """Yield a `_Part` for every tile. The next tile overwrites its arrays."""
     query, key, value, _, scale, _, (d_out, out, logsumexp) = inputs
-    denominators, factors = _split(logsumexp, query.dtype)  # [L]
+    denominators, factors = _split(logsumexp, query.dtype)  # [ℓ]
     weights_space, d_scores_space = (tiles.workspace(query.dtype, math.prod(query.shape[:-2])) for _ in range(2))
     for key_heads, parts in shared_heads(tiles, query, key):
         keys, values = np.ascontiguousarray(pick(key, key_heads)), np.ascontiguousarray(pick(value, key_heads))

@@ -4,7 +4,7 @@ The score matrix is cut into tiles of `block_q` queries times `block_k` keys. A 
 computed, used up and overwritten by the next while it is still in the processor's cache. The
 forward needs one pass over the keys, because it can correct what it has summed so far when
 a larger score comes along; the backward computes each tile of weights again, from one
-saved number a query. Comments in brackets give the names in the FlashAttention-2 paper.
+saved number a query. Comments in brackets give the letters of the formulas.
 """
 
 import math
@@ -111,7 +111,7 @@ def flash_attention(
             for rows in tiles.query_blocks():
                 queries = scale * pick(query, part, rows)
                 accumulated, maximum, total = _one_pass(tiles, part, rows, queries, keys, values, small, workspace)
-                logsumexp[part, rows] = np.log(total)  # [L]
+                logsumexp[part, rows] = np.log(total)  # [ℓ]
                 logsumexp[part, rows] += maximum  # float64 from here on: see the notes
                 total[total == 0] = 1  # nothing seen: 0 / 1
                 accumulated /= total
@@ -120,7 +120,7 @@ def flash_attention(
 
 
 def _one_pass(tiles, heads, rows, queries, keys, values, small, workspace):
-    """Let one block of queries see the keys tile by tile; return the sum of values [O], maximum [m] and total [ℓ]."""
+    """Let one block of queries see the keys tile by tile; return the sum of values [a], maximum [μ] and total [s]."""
     lowest = np.finfo(queries.dtype).min  # instead of -inf, where nothing is seen yet: exp(-inf - lowest) is 0
     maximum = 0 if small else lowest
     accumulated, total = np.zeros((2, 1, 1, 1), queries.dtype)  # as if of (heads, rows, …)
@@ -139,7 +139,7 @@ def _one_pass(tiles, heads, rows, queries, keys, values, small, workspace):
             maximum = raised
             scores -= maximum
         # In base 2, as on a GPU, this would take twice as long: without AVX-512, NumPy's exp2 is not vectorised.
-        weights = np.exp(scores, out=scores)  # [P̃]
+        weights = np.exp(scores, out=scores)
         found = weights @ ones[tile.columns]  # a product takes a third of the time of a sum
         gathered = weights @ values[:, tile.columns]
         total, accumulated = (total + found, accumulated + gathered) if seen else (found, gathered)

@@ -128,9 +128,9 @@ def init_multihead(
     Let the features of x be independent with mean 0 and variance 1. A projected feature
     :math:`\sum_{i=1}^{m} x_i w_i` then has variance :math:`m \operatorname{Var}(w)`, which is 1 for
     :math:`\operatorname{Var}(w) = 1/m`: one over the number of inputs that are summed ("fan in"). A score
-    :math:`\sum_{j=1}^{d} q_j k_j / \sqrt d` of such queries and keys has variance :math:`d / d = 1`: no row of
-    weights is saturated before training starts. The other weights follow the same rule with
-    their own number of inputs. Biases start at 0.
+    :math:`\sum_{j=1}^{d} \mathbf q_j \mathbf k_j / \sqrt d` of such queries and keys has variance
+    :math:`d / d = 1`: no row of weights is saturated before training starts. The other weights
+    follow the same rule with their own number of inputs. Biases start at 0.
 
     Parameters
     ----------

@@ -12,6 +12,8 @@ FORMULA = re.compile(r"\$\$(.+?)\$\$|(?<!\\)\$([^$\n]+?)\$|\.\. math::((?:.*\n)(
 WORDS = re.compile(r"\\(?:text|operatorname|mathrm|mathit|tag|mathbf)\*?\{[^{}]*\}|\\[A-Za-z]+")
 TEMPERATURE = re.compile(r"(?<![A-Za-z])T(?![A-Za-z])")
 MAXIMUM = re.compile(r"(?<![A-Za-z])m(?:_\w)?'|\^\{[^{}]*-\s*m(?![A-Za-z])|(?<![A-Za-z])m(?:_\w)?\s*&?=\s*(?=\\max)")
+VECTOR = re.compile(r"(?<![A-Za-z_{])[qk](?=_|\s*\\cdot)|\\cdot\s*[qk](?![A-Za-z])|\|[qk](?:\||-[qk]\|)")
+BOLD = re.compile(r"\\mathbf *\{?[A-Za-z]\}?")  # one query, one key: a vector, not a place
 SIZE = re.compile(r"(?:q ?· ?k|q *\\cdot *k)\$? (?:numbers|scores|weights|values|entries|pairs)")
 
 
@@ -20,6 +22,8 @@ def letters_used_twice(text):
     found = [hit[0] for hit in SIZE.finditer(text)]
     for section in re.split(r"^(?=##? )", text, flags=re.M):
         for formula in ("".join(filter(None, groups)) for groups in FORMULA.findall(section)):
+            if VECTOR.search(BOLD.sub(" ", formula)):
+                found.append(formula.strip())
             bare = WORDS.sub(lambda word: word[0] if word[0] == r"\max" else " ", formula)
             if MAXIMUM.search(bare) or TEMPERATURE.search(bare) and "temperature" not in section.lower():
                 found.append(formula.strip())
@@ -43,7 +47,8 @@ def test_a_letter_means_one_thing(path):
     [
         r"a set $T$ of keys", r"$\sum_{j\in T} x_j$", "$$\nT = QK^\\top\n$$", r"$T_q=\lceil q/B_q\rceil$",
         r"$e^{x - m}$", r"$$m' = \max(m, x)$$", r"$m_q = \max_k S_{qk}$", r".. math:: e^{x_j - m}", "holds q·k numbers",
-        "## Temperature\n\nA temperature $T$.\n\n## Scores\n\nRaw scores $T$.", r":math:`T_k`", r"$q\cdot k$ numbers",
+        "## Temperature\n\nA temperature $T$.\n\n## Scores\n\nRaw scores $T$.", r":math:`T_k`", r"$q\cdot k$ is a dot product",
+        r"$\sum_i q_i k_i$", r"$|q|^2/d$", r"$e^{-|q-k|^2}$",
     ],
 )  # fmt: skip
 def test_a_second_meaning_is_found(text):
@@ -54,7 +59,8 @@ def test_a_second_meaning_is_found(text):
     "text",
     [
         "The temperature is $T$.", r"$QK^\top$", r"$e^{x-\mu}$", r"$\mu' = \max(\mu, x)$", r"$X$ of width $m$, $m\sigma^2$",
-        r"$\text{T}$", r"`(m, h·d)`", r"$q\cdot k$ is a dot product", "It costs $5 and\n$6, for T.", r"$1/\sqrt m$", "`x.T`",
+        r"$\text{T}$", r"`(m, h·d)`", r"$\mathbf q\cdot\mathbf k$ and $\mathbf q_i\mathbf k_i$ and $|\mathbf q-\mathbf k|^2$",
+        r"$c\,Q_q\cdot u$, $k\,d$, $|q + o - k|$, $N_q\,k(d+v)$, $\sum_k P_{qk}$", r"$\Sigma_q\Sigma_k$", "It costs $5 and\n$6, for T.", r"$1/\sqrt m$", "`x.T`",
     ],
 )  # fmt: skip
 def test_one_meaning_is_left_alone(text):
