@@ -37,8 +37,10 @@ def test_a_damaged_file_gives_a_sentence_and_is_left_as_it_is(case, own_file, ca
     data, words = DAMAGED[case]
     own_file.write_bytes(data)
     solved("softmax", SOFTMAX)
+    capsys.readouterr()
+    save("softmax")
+    assert unwrapped(capsys.readouterr().out).startswith(f"Not saved: softmax. my_attention.py {words}")
     for call in (
-        lambda: save("softmax"),
         lambda: my_library("softmax"),
         lambda: load("softmax"),
         lambda: use("softmax", TODO),

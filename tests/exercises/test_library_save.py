@@ -236,3 +236,7 @@ def test_the_exercises_own_name_is_replaced_even_without_the_mark(own_file, caps
     own_file.write_text("import numpy as np\nsoftmax, half = None, 0.5\n")
     save("softmax")
     assert own_file.read_text() == f"import numpy as np\nsoftmax, half = None, 0.5\n\n\n# saved: softmax{SOFTMAX}"
+
+
+def test_a_line_that_writes_into_something_does_not_define_it():
+    assert defined("t = {}\nt[x] = y\nt.z: int = 3\n") == {"t": "t = {}\n"}

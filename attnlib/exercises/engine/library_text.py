@@ -123,9 +123,8 @@ def names_used(source):
     names, tables = set(), [_table(source)]
     for table in tables:
         tables += table.get_children()
-        is_top = table.get_type() == "module"
         for symbol in table.get_symbols():
-            if symbol.is_referenced() and (is_top or symbol.is_global()):
+            if symbol.is_referenced() and symbol.is_global():
                 names.add(symbol.get_name())
     return sorted(names)
 
