@@ -235,6 +235,26 @@ def test_two_sessions_do_not_overwrite_each_other(file):
     assert set(record.load()) == {"softmax", "delta_sum"}
 
 
+def test_kernels_at_work_at_once_lose_no_try(file):
+    code = "from attnlib.exercises import check\nfor _ in range(40): check({!r}, 1)"
+    sessions = [
+        subprocess.Popen([sys.executable, "-c", code.format(id)], stdout=subprocess.DEVNULL)
+        for id in ("delta_sum", "delta_sum", "vjp_cost")
+    ]
+    assert [session.wait(timeout=120) for session in sessions] == [0, 0, 0]
+    assert {id: entry["tries"] for id, entry in record.load().items()} == {"delta_sum": 80, "vjp_cost": 40}
+    assert os.listdir(file.parent) == ["progress.json"]
+
+
+def test_a_lock_that_a_dead_session_left_is_broken(file):
+    check("delta_sum", 1)
+    lock = file.with_name(f".{file.name}.lock")
+    lock.touch()
+    os.utime(lock, (0, 0))
+    check("delta_sum", 1)
+    assert record.load()["delta_sum"]["tries"] == 2 and not lock.exists()
+
+
 BROKEN = {
     "empty": "",
     "not JSON": "{",

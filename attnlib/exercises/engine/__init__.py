@@ -11,5 +11,5 @@ Read in this order:
    put into the file; `library_text`, `library_file`, `library_run`: its text, the file on the disk, its functions
    judged.
 
-`lines` prints whatever is said.
+`lines` prints whatever is said; `lock` lets one session at a time at a file.
 """

@@ -4,15 +4,15 @@ import contextlib
 import io
 import os
 import shutil
-import time
 import tokenize
 import uuid
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
 
+from attnlib.exercises.engine.lock import locked
+
 NAME = "my_attention.py"
-LOCK_SECONDS = 10  # a lock is held for milliseconds; an older one was left by a session that died
 
 
 class Unusable(Exception):
@@ -83,7 +83,7 @@ def write(path, before, text, keep_copy):
     mark = b"\xef\xbb\xbf" if (before.data or b"").startswith(b"\xef\xbb\xbf") else b""
     temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
     try:
-        with _locked(path):
+        with locked(path):
             if read(path).data != before.data:
                 raise Changed
             if before.data is not None and not os.access(path, os.W_OK):
@@ -105,7 +105,7 @@ def write(path, before, text, keep_copy):
 def set_aside(path):
     """Rename the file as a copy of its own; return that name."""
     try:
-        with _locked(path):
+        with locked(path):
             copy = keep(path, path.read_bytes())
             path.unlink()
             return copy
@@ -121,26 +121,6 @@ def keep(path, data):
             file.write(data)
             return copy.name
     raise OSError(f"too many copies of {path.name}")
-
-
-@contextlib.contextmanager
-def _locked(path):
-    """One session at a time, on any system: whoever can make the lock file may go on."""
-    lock = path.with_name(f".{path.name}.lock")
-    while True:
-        try:
-            os.close(os.open(lock, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
-            break
-        except FileExistsError:
-            with contextlib.suppress(FileNotFoundError):
-                if abs(time.time() - lock.stat().st_mtime) > LOCK_SECONDS:
-                    lock.unlink()
-            time.sleep(0.01)
-    try:
-        yield
-    finally:
-        with contextlib.suppress(OSError):
-            lock.unlink()
 
 
 def _encoding(data):

@@ -39,15 +39,13 @@ def check(id, answer):
     if result.status == "passed":
         say(offer(exercise, answer))
     if result.status != "unattempted":
-        table = record.load()
-        entry = table.get(id) or record.blank()
-        entry["tries"] += 1
-        if entry["state"] != "passed":
-            entry["state"] = result.status
-        entry["mistake"] = ", ".join(result.mistakes)
-        entry["hint"] = result.hint
-        table[id] = entry
-        record.store(table)
+        with record.changing() as table:
+            entry = table.setdefault(id, record.blank())
+            entry["tries"] += 1
+            if entry["state"] != "passed":
+                entry["state"] = result.status
+            entry["mistake"] = ", ".join(result.mistakes)
+            entry["hint"] = result.hint
     if result.status != "passed" and os.environ.get("ATTNLIB_STRICT", "0") not in ("", "0"):
         raise AssertionError("\n".join(result.lines))
 
@@ -76,8 +74,7 @@ def hint(id, n=None):
         say(OFF)
         return
     count, fits = len(exercise.hints), None
-    table = record.load()
-    entry = table.get(id) or record.blank()
+    entry = record.load().get(id) or record.blank()
     unseen = [number for number in range(1, count + 1) if number not in entry["hints"]]
     if n is None:
         if not unseen:
@@ -92,9 +89,9 @@ def hint(id, n=None):
     if fits in unseen and fits > n:
         say(f'(Hint {fits} is about the mistake of your last try: hint("{id}", {fits}).)')
     if n in unseen:
-        entry["hints"] = sorted([*entry["hints"], n])
-        table[id] = entry
-        record.store(table)
+        with record.changing() as table:
+            entry = table.setdefault(id, record.blank())
+            entry["hints"] = sorted({*entry["hints"], n})
 
 
 def solution(id, really=False):
@@ -160,13 +157,11 @@ def reset(id=None, saved=False):
     saved : bool
         Take it out of your own file, too, or the whole file away. A copy is kept in either case.
     """
-    table = record.load()
-    if id is None:
-        table = {}
-    else:
+    if id is not None:
         find(id)
-        table.pop(id, None)
-    record.store(table)
+    with record.changing() as table:
+        for gone in [id] if id else list(table):
+            table.pop(gone, None)
     accepted.forget(id)
     print(f"Forgotten: {id or 'everything'}.")
     mine = library()

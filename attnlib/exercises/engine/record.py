@@ -1,10 +1,14 @@
 """What the reader has done so far, in one small file of the user's own. Trouble with it never stops a check."""
 
+import contextlib
+import copy
 import json
 import os
 import sys
 import tempfile
 from pathlib import Path
+
+from attnlib.exercises.engine.lock import locked
 
 _memory = {}  # the table, where no file may be or can be written
 _unusable = set()  # files that could not be written; said once
@@ -42,6 +46,28 @@ def load():
         return _give_up(path, error)
     except (ValueError, RecursionError):  # not JSON, not UTF-8, or not a table: keep it, start anew
         return _set_aside(path)
+
+
+@contextlib.contextmanager
+def changing():
+    """The table, to be changed: one session at a time, so that none overwrites what another stored meanwhile."""
+    with _alone():
+        table = load()
+        before = copy.deepcopy(table)
+        yield table
+        if table != before:
+            store(table)
+
+
+@contextlib.contextmanager
+def _alone():
+    path = location()
+    with contextlib.ExitStack() as stack:
+        if path is not None and path not in _unusable:
+            with contextlib.suppress(OSError):  # no folder, no permission: `store` will say so
+                path.parent.mkdir(parents=True, exist_ok=True)
+                stack.enter_context(locked(path))
+        yield
 
 
 def store(table):
