@@ -52,7 +52,10 @@ def test_every_mistake_is_listed_traced_run_and_answered():
 
 
 TABLE = "## All of them\n\n| Said | Computed | Source |\n|---|---|---|\n| [A](#m-a) | No | common |"
-ENTRY = '<a id="m-a"></a>\n\n### A\n\n**What is said.** A common mistake.\n\n**What comes out.** No: [1](01_softmax.ipynb#One).'
+ENTRY = (
+    '<a id="m-a"></a>\n\n### A\n\n**What is said.** A common mistake.\n\n'
+    '**What comes out.** [No](01_softmax.ipynb#One).'
+)
 
 
 def page(table=TABLE, entry=ENTRY, code="1 + 1"):
