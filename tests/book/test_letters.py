@@ -47,7 +47,7 @@ def test_a_letter_means_one_thing(path):
     [
         r"a set $T$ of keys", r"$\sum_{j\in T} x_j$", "$$\nT = QK^\\top\n$$", r"$T_q=\lceil q/B_q\rceil$",
         r"$e^{x - m}$", r"$$m' = \max(m, x)$$", r"$m_q = \max_k S_{qk}$", r".. math:: e^{x_j - m}", "holds q·k numbers",
-        "## Temperature\n\nA temperature $T$.\n\n## Scores\n\nRaw scores $T$.", r":math:`T_k`", r"$q\cdot k$ is a dot product",
+        "## Temperature\n\nA temperature $T$.\n\n## Scores\n\nRaw scores $T$.", r":math:`T_k`", r"$q\cdot k$",
         r"$\sum_i q_i k_i$", r"$|q|^2/d$", r"$e^{-|q-k|^2}$",
     ],
 )  # fmt: skip
@@ -58,9 +58,11 @@ def test_a_second_meaning_is_found(text):
 @pytest.mark.parametrize(
     "text",
     [
-        "The temperature is $T$.", r"$QK^\top$", r"$e^{x-\mu}$", r"$\mu' = \max(\mu, x)$", r"$X$ of width $m$, $m\sigma^2$",
-        r"$\text{T}$", r"`(m, h·d)`", r"$\mathbf q\cdot\mathbf k$ and $\mathbf q_i\mathbf k_i$ and $|\mathbf q-\mathbf k|^2$",
-        r"$c\,Q_q\cdot u$, $k\,d$, $|q + o - k|$, $N_q\,k(d+v)$, $\sum_k P_{qk}$", r"$\Sigma_q\Sigma_k$", "It costs $5 and\n$6, for T.", r"$1/\sqrt m$", "`x.T`",
+        "The temperature is $T$.", r"$QK^\top$", r"$e^{x-\mu}$", r"$\mu' = \max(\mu, x)$", r"$X$ of width $m$",
+        r"$m\sigma^2$", r"$\text{T}$", r"`(m, h·d)`",
+        r"$\mathbf q\cdot\mathbf k$, $\mathbf q_i\mathbf k_i$, $|\mathbf q-\mathbf k|^2$",
+        r"$c\,Q_q\cdot u$, $k\,d$, $|q + o - k|$, $N_q\,k(d+v)$, $\sum_k P_{qk}$", r"$\Sigma_q\Sigma_k$",
+        "It costs $5 and\n$6, for T.", r"$1/\sqrt m$", "`x.T`",
     ],
 )  # fmt: skip
 def test_one_meaning_is_left_alone(text):
