@@ -11,7 +11,7 @@ import numpy as np
 
 from attnlib.checks.arrays import quiet
 from attnlib.checks.inputs import attention_inputs
-from attnlib.flash.tiles import BLOCK_K, BLOCK_Q, longest, pick, plan_for, shared_heads
+from attnlib.flash.tiles import BLOCK_K, BLOCK_Q, MOST_HEADS_BACKWARD, longest, pick, plan_for, shared_heads
 
 
 @quiet
@@ -168,6 +168,7 @@ class _Part(NamedTuple):
 def _recompute(tiles, inputs):
     """Yield a `_Part` for every tile. The next tile overwrites its arrays."""
     query, key, value, _, scale, _, (d_out, out, logsumexp) = inputs
+    tiles = tiles._replace(most_heads=MOST_HEADS_BACKWARD)
     denominators, factors, blurs = _split(logsumexp, query.dtype)  # [ℓ]
     weights_space, d_scores_space = (tiles.workspace(query.dtype, math.prod(query.shape[:-2])) for _ in range(2))
     for key_heads, parts in shared_heads(tiles, query, key):

@@ -103,7 +103,8 @@ def flash_attention(
     query, key, value, _, scale, dtype, _ = inputs
     tiles = plan_for(function, inputs, causal, window, offset, block_q, block_k)
     heads, q, v = math.prod(query.shape[:-2]), query.shape[-2], value.shape[-1]
-    out, logsumexp = np.empty((heads, q, v), dtype), np.empty((heads, q, 1), np.result_type(query.dtype, np.float64))
+    out = np.empty((heads, q, v), query.dtype)
+    logsumexp = np.empty((heads, q, 1), np.result_type(query.dtype, np.float64))
     workspace = tiles.workspace(query.dtype, heads)
     # Looking at every number of the arrays has to cost less than what it saves, two looks at the scores.
     worth_asking = not tiles.hides and min(q, tiles.k) > 2 * (query.shape[-1] + v)
@@ -113,20 +114,23 @@ def flash_attention(
             small = worth_asking and _all_is_small(scale, pick(query, part), keys, values)
             for rows in tiles.query_blocks():
                 queries = scale * pick(query, part, rows)
-                accumulated, maximum, total = _one_pass(tiles, part, rows, queries, keys, values, small, workspace)
+                accumulated = out[part, rows]  # a view: what is summed up there needs no copy in the end
+                maximum, total = _one_pass(tiles, part, rows, queries, keys, values, small, workspace, accumulated)
                 logsumexp[part, rows] = np.log(total)  # [ℓ]
                 logsumexp[part, rows] += maximum  # float64 from here on: see the notes
                 total[total == 0] = 1  # nothing seen: 0 / 1
                 accumulated /= total
-                out[part, rows] = accumulated
-    return out.reshape(*query.shape[:-1], v), logsumexp.reshape(query.shape[:-1])
+    return out.reshape(*query.shape[:-1], v).astype(dtype, copy=False), logsumexp.reshape(query.shape[:-1])
 
 
-def _one_pass(tiles, heads, rows, queries, keys, values, small, workspace):
-    """Let one block of queries see the keys tile by tile; return the sum of values [a], maximum [μ] and total [s]."""
+def _one_pass(tiles, heads, rows, queries, keys, values, small, workspace, accumulated):
+    """Let one block of queries see the keys tile by tile; return maximum [μ] and total [s].
+
+    The sum of values [a] is written to `accumulated`, whatever stood there.
+    """
     lowest = np.finfo(queries.dtype).min  # instead of -inf, where nothing is seen yet: exp(-inf - lowest) is 0
     maximum = 0 if small else lowest
-    accumulated, total = np.zeros((2, 1, 1, 1), queries.dtype)  # as if of (heads, rows, …)
+    total = np.zeros((1, 1, 1), queries.dtype)  # as if of (heads, rows, 1)
     ones = np.ones((tiles.k, 1), queries.dtype)
     seen = False
     for tile in tiles.along(rows):
@@ -144,10 +148,16 @@ def _one_pass(tiles, heads, rows, queries, keys, values, small, workspace):
         # In base 2, as on a GPU, this would take twice as long: without AVX-512, NumPy's exp2 is not vectorised.
         weights = np.exp(scores, out=scores)
         found = weights @ ones[tile.columns]  # a product takes a third of the time of a sum
-        gathered = weights @ values[:, tile.columns]
-        total, accumulated = (total + found, accumulated + gathered) if seen else (found, gathered)
+        if seen:
+            total += found
+            accumulated += weights @ values[:, tile.columns]
+        else:
+            total = found
+            np.matmul(weights, values[:, tile.columns], out=accumulated)
         seen = True
-    return accumulated, maximum, total
+    if not seen:
+        accumulated[:] = 0
+    return maximum, total
 
 
 def _all_is_small(scale, queries, keys, values):
