@@ -60,9 +60,20 @@ def test_the_heads_that_share_a_tile_are_as_many_as_fill_it(n, heads):
     assert tiles.heads == heads and heads * min(n, BLOCK_Q) * min(n, BLOCK_K) <= BLOCK_Q * BLOCK_K
 
 
-def test_short_heads_are_computed_together(rng, monkeypatch):
+def heads_of_the_tiles(monkeypatch):
+    """A list that will hold how many heads each computed tile has."""
     seen, hide = [], Tiles.hide
-    monkeypatch.setattr(Tiles, "hide", lambda tiles, scores, *rest: seen.append(len(scores)) or hide(tiles, scores, *rest))
+
+    def noticed(tiles, scores, *rest):
+        seen.append(len(scores))
+        hide(tiles, scores, *rest)
+
+    monkeypatch.setattr(Tiles, "hide", noticed)
+    return seen
+
+
+def test_short_heads_are_computed_together(rng, monkeypatch):
+    seen = heads_of_the_tiles(monkeypatch)
     inputs = make_inputs(rng)  # 2 · 3 key heads, each shared by two query heads
     saved = flash_attention(*inputs, block_q=Q, block_k=4 * K)
     assert seen == [4, 4, 2, 2]
@@ -71,8 +82,7 @@ def test_short_heads_are_computed_together(rng, monkeypatch):
 
 
 def test_many_short_heads_take_several_tiles_and_the_backward_more(rng, monkeypatch):
-    seen, hide = [], Tiles.hide
-    monkeypatch.setattr(Tiles, "hide", lambda tiles, scores, *rest: seen.append(len(scores)) or hide(tiles, scores, *rest))
+    seen = heads_of_the_tiles(monkeypatch)
     inputs = make_inputs(rng, leading=(600,), heads=600, q=2, k=2)
     saved = flash_attention(*inputs)
     assert seen == [256, 256, 88]
