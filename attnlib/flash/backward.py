@@ -36,8 +36,8 @@ def flash_attention_backward(
         As given to `flash_attention`.
     out, logsumexp : array_like
         What `flash_attention` returned; or, where these keys are a part of all keys, what
-        `merge_partials` returned for all. The gradients are then this part's share, except where `logsumexp` is
-        beyond 1e15 in size: see the notes of `flash_attention`.
+        `merge_partials` returned for all. The gradients are then this part's share, as exact as `logsumexp`
+        is: see the notes of `flash_attention`.
     mask, causal, window, offset, scale
         As given to `flash_attention`.
     block_q, block_k : int

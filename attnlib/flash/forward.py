@@ -74,10 +74,11 @@ def flash_attention(
     relative one in the weight. float32 keeps 24 bits: beside a maximum of -1e9 (a row that is all masked with that
     number) the logarithm of the sum is lost altogether, and four keys get the weight 1 each instead of 1/4; beside
     1e4 the weights are off by 1e-4. float64 leaves them off by ``1e-16 * abs(logsumexp)``, less than what float32
-    scores lose themselves, for 4 bytes more a query. Beyond 1e15 float64 has no room left for the sum either: for a
-    row that is all masked with -1e38 or ``finfo(dtype).min``, say. Beyond 1e10 the backward therefore takes the sum of
-    such a row again, in one more pass over its tiles. That needs all keys: of several parts of the keys, each gets
-    weights that sum to one by itself, and `merge_partials` gives parts with the same maximum the same share.
+    scores lose themselves, for 4 bytes more a query. Beyond 1e18 nothing of the sum is left in float64 either: for
+    a row that is all masked with -1e38 or ``finfo(dtype).min``, say. From 1e10 on the backward therefore takes the sum
+    of such a row again, in one more pass over its tiles. That needs all keys. Of several parts of the keys, each gets
+    weights that sum to one by themselves beyond 1e18, and `merge_partials` gives parts with the same maximum the same
+    share.
 
     While all scores lie within 20 of zero, nothing is hidden and all values lie between 1e-20 and 1e20 in size, or
     are 0, the sums are taken relative to 0 instead of the running maximum. No number can then leave the range of

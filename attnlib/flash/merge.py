@@ -39,9 +39,9 @@ def merge_partials(out_a, logsumexp_a, out_b, logsumexp_b):
 
     Notes
     -----
-    float64 keeps a `logsumexp` to within ``1e-16 * abs(logsumexp)``, and so does a share depend on it. Beyond 1e15
-    nothing is left of the sums: two parts in which a query's scores are all -1e30 get the share 1/2 each, whatever
-    their numbers of keys.
+    float64 keeps a `logsumexp` to within ``1e-16 * abs(logsumexp)``, and a share is no more exact than that. Beyond
+    1e18 nothing is left of the sums: two parts in which a query's scores are all -1e30 get the share 1/2 each,
+    whatever their numbers of keys.
 
     References
     ----------

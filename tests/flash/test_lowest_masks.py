@@ -1,7 +1,7 @@
-"""attnlib.flash: rows of scores that an additive mask moves to the end of the dtype's range, as `finfo(dtype).min` does.
+"""attnlib.flash: rows of scores that an additive mask moves to the end of the range, as `finfo(dtype).min` does.
 
 Softmax does not mind: a row moved as a whole has the weights of whatever its scores have left, none where the number
-swallows them. Beyond 1e15 `logsumexp` has lost the sum; the backward has to find the weights all the same.
+swallows them. Beyond 1e18 `logsumexp` has lost the sum; the backward has to find the weights all the same.
 """
 
 import warnings
@@ -139,7 +139,7 @@ def test_a_part_far_below_the_rest_has_no_gradient(rng):
             assert not gradient.any()
 
 
-def test_beyond_1e15_parts_with_the_same_maximum_count_the_same_whatever_their_number_of_keys(rng):
+def test_beyond_1e18_parts_with_the_same_maximum_count_the_same_whatever_their_number_of_keys(rng):
     query, value, mask = np.ones((1, 2)), np.arange(5.0)[:, np.newaxis], np.full((1, 1), -1e30)
     ends = slice(0, 1), slice(1, 5)
     parts = [flash_attention(query, np.ones((5, 2))[end], value[end], mask=mask) for end in ends]
