@@ -59,6 +59,7 @@ def test_outputs_and_gradients_are_those_of_plain_attention(rng, dtype, mask_dty
 def test_a_row_at_the_lowest_number_averages_all_values(rng, dtype, fill):
     inputs, d_out = make_inputs(rng, (), None, Q, K, D, V, dtype), rng.normal(size=(Q, V)).astype(dtype)
     mask = np.full((1, 1), np.finfo(dtype).min if fill == "lowest" else fill, dtype)
+    np.testing.assert_array_equal(attention(*inputs, mask=mask)[1], np.full((Q, K), dtype(1) / dtype(K)))
     out, _, d_query, d_key, d_value = flash(inputs, d_out, mask, block_q=3, block_k=2)
     np.testing.assert_allclose(out, np.tile(inputs[2].mean(axis=0), (Q, 1)), rtol=1e-5)
     np.testing.assert_allclose(d_value, np.tile(d_out.sum(axis=0) / K, (K, 1)), rtol=1e-5)
