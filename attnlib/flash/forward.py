@@ -130,7 +130,7 @@ def _one_pass(tiles, heads, rows, queries, keys, values, small, workspace, accum
     The sum of values [a] is written to `accumulated`, whatever stood there.
     """
     lowest = np.finfo(queries.dtype).min  # instead of -inf, where nothing is seen yet: exp(-inf - lowest) is 0
-    maximum = 0 if small else lowest
+    maximum = 0  # stays so where all is small, or nothing is seen
     total = np.zeros((1, 1, 1), queries.dtype)  # as if of (heads, rows, 1)
     ones = np.ones((tiles.k, 1), queries.dtype)
     seen = False

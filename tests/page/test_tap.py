@@ -165,6 +165,12 @@ def test_a_hyphen_in_a_name_stays_a_hyphen():
         assert name in shown and name.replace("-", "\u2212") not in shown
 
 
+def test_the_sum_shows_which_of_its_terms_is_meant():
+    shown = figure(start=(0, 1))._repr_html_()
+    way = shown[shown.index('<ol class="way">') : shown.index("</ol>")]
+    assert re.findall("<b>(.*?)</b>", way) == ["0.493"]
+
+
 def test_only_the_start_is_shown_and_chosen_before_a_tap():
     shown = figure(start=(1, 2))._repr_html_()
     assert re.findall(r'aria-selected="(\w+)"', shown) == ["false"] * 5 + ["true"]
