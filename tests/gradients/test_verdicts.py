@@ -196,7 +196,7 @@ def test_a_long_step_that_does_not_see_what_lies_between_is_not_trusted():
     assert abs(slope - 100) < uncertainty < 5
 
 
-@pytest.mark.parametrize("phase", [0.05, 1.5, 1.569, 1.5697, 4.71, 4.712])
+@pytest.mark.parametrize("phase", [0.0, 0.05, 1.5, 1.569, 1.5697, np.pi, 4.71, 4.712])
 def test_a_step_over_several_waves_is_not_trusted_where_rounding_blurs_the_shorter_ones(phase):
     # Near a crest the slopes of all steps are small, and those of the longest agree with each other.
     slope, uncertainty, step = best_slope(lambda t: np.sin(57 * t + phase), 0.07, 7e-4, 1e-3, 1e-4)
