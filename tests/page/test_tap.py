@@ -159,6 +159,13 @@ def test_digits_that_are_not_shown_are_not_called_equal():
     assert steps["Scale"] == "0.300 × 1 ≈ 0.300"
 
 
+def test_one_feature_has_no_sum_and_rounded_products_do_not_add_up_exactly():
+    products = "Query times key, feature by feature"
+    assert explained(0, 0, query=[[0.5]], key=[[2.0]], rows=["q"], columns=["a"])[products] == "0.5 × 2 = 1"
+    shown = explained(0, 0, query=[[0.015, -0.015]], key=[[0.1, 0.1]], rows=["q"], columns=["a"])[products]
+    assert shown.endswith(" + (-0.002) ≈ 0")
+
+
 def test_a_hyphen_in_a_name_stays_a_hyphen():
     shown = figure(rows=["know-how", "b"], columns=["x-ray", "y", "z"], features=["far-off", "near"])._repr_html_()
     for name in ("know-how", "x-ray", "far-off"):
