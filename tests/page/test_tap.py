@@ -172,6 +172,15 @@ def test_a_hyphen_in_a_name_stays_a_hyphen():
         assert name in shown and name.replace("-", "\u2212") not in shown
 
 
+def test_the_table_names_its_rows_and_columns_and_every_tag_is_closed():
+    shown = figure()._repr_html_()
+    for kind, scope, names in (("key", "col", ["cat", "mat", "&lt;it&gt;"]), ("query", "row", ["asks", "wants"])):
+        assert re.findall(rf'<th scope="{scope}"><span class="{kind}">(.*?)</span></th>', shown) == names
+    for tag in ("figure", "table", "thead", "tbody", "tr", "th", "td", "p", "ol", "li", "span", "b", "small"):
+        visible = re.sub(r'data-\w+="[^"]*"', "", shown)
+        assert len(re.findall(rf"<{tag}[ >]", visible)) == visible.count(f"</{tag}>"), tag
+
+
 def test_the_sum_shows_which_of_its_terms_is_meant():
     shown = figure(start=(0, 1))._repr_html_()
     way = shown[shown.index('<ol class="way">') : shown.index("</ol>")]
