@@ -181,6 +181,13 @@ def test_the_table_names_its_rows_and_columns_and_every_tag_is_closed():
         assert len(re.findall(rf"<{tag}[ >]", visible)) == visible.count(f"</{tag}>"), tag
 
 
+def test_one_wrong_entry_among_right_ones_is_refused():
+    with pytest.raises(ValueError, match="mask must not hold NaN"):
+        figure(mask=np.array([0.0, np.nan, 0.0]))
+    with pytest.raises(TypeError, match="columns must be a sequence of names"):
+        figure(columns=["a", 2, "c"])
+
+
 def test_the_sum_shows_which_of_its_terms_is_meant():
     shown = figure(start=(0, 1))._repr_html_()
     way = shown[shown.index('<ol class="way">') : shown.index("</ol>")]
