@@ -4,13 +4,14 @@ Comments in brackets give the letters of the formulas.
 """
 
 import math
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from attnlib.checks.arrays import quiet
 from attnlib.checks.inputs import attention_inputs
-from attnlib.flash.tiles import BLOCK_K, BLOCK_Q, longest, pick, plan_for, shared_heads
+from attnlib.flash.tiles import BLOCK_K, BLOCK_Q, MOST_HEADS_BACKWARD, longest, pick, plan_for, shared_heads
 
 
 @quiet
@@ -35,7 +36,8 @@ def flash_attention_backward(
         As given to `flash_attention`.
     out, logsumexp : array_like
         What `flash_attention` returned; or, where these keys are a part of all keys, what
-        `merge_partials` returned for all. The gradients are then this part's share.
+        `merge_partials` returned for all. The gradients are then this part's share, as exact as `logsumexp`
+        is: see the notes of `flash_attention`.
     mask, causal, window, offset, scale
         As given to `flash_attention`.
     block_q, block_k : int
@@ -166,7 +168,8 @@ class _Part(NamedTuple):
 def _recompute(tiles, inputs):
     """Yield a `_Part` for every tile. The next tile overwrites its arrays."""
     query, key, value, _, scale, _, (d_out, out, logsumexp) = inputs
-    denominators, factors = _split(logsumexp, query.dtype)  # [ℓ]
+    tiles = tiles._replace(most_heads=MOST_HEADS_BACKWARD)
+    denominators, factors, blurs = _split(logsumexp, query.dtype)  # [ℓ]
     weights_space, d_scores_space = (tiles.workspace(query.dtype, math.prod(query.shape[:-2])) for _ in range(2))
     for key_heads, parts in shared_heads(tiles, query, key):
         keys, values = np.ascontiguousarray(pick(key, key_heads)), np.ascontiguousarray(pick(value, key_heads))
@@ -174,37 +177,58 @@ def _recompute(tiles, inputs):
         for heads in parts:
             scaled_query, denominator = scale * pick(query, heads), pick(denominators, heads)
             for rows in tiles.query_blocks():
-                d_outs = pick(factors, heads, rows) * pick(d_out, heads, rows)
+                queries = scaled_query[:, rows]
+                again = partial(_weights_again, tiles, heads, queries, keys, denominator[:, rows], weights_space)
+                factor, blur = pick(factors, heads, rows), pick(blurs, heads, rows)
+                factor = _without_blur(factor, blur, map(again, tiles.along(rows)))
+                d_outs = factor * pick(d_out, heads, rows)
                 row_mean = np.vecdot(d_outs, pick(out, heads, rows))[..., np.newaxis]  # [D]
                 product_may_overflow = not math.isfinite(longest(d_outs) * longest_value)
                 for tile in tiles.along(rows):
-                    columns = tile.columns
-                    # forward: weights = softmax(scores) = exp(scores - logsumexp)
-                    weights = tile.view(weights_space, len(d_outs))
-                    np.matmul(scaled_query[:, rows], keys[:, columns].mT, out=weights)  # [S]
-                    tiles.hide(weights, heads, tile)
-                    weights -= denominator[:, rows]
-                    np.exp(weights, out=weights)  # [P]
+                    weights = again(tile)  # [P]
                     # forward: out = weights @ value
                     d_scores = tile.view(d_scores_space, len(d_outs))
-                    np.matmul(d_outs, values[:, columns].mT, out=d_scores)  # [dP]
+                    np.matmul(d_outs, values[:, tile.columns].mT, out=d_scores)  # [dP]
                     if product_may_overflow:
                         np.copyto(d_scores, 0, where=weights == 0)  # a hidden value may be huge, and 0 · inf is NaN
                     # forward: weights = softmax(scores)
                     d_scores -= row_mean
                     d_scores *= weights  # [dS]
-                    products = scaled_query[:, rows], keys[:, columns], d_outs, weights, d_scores
-                    yield _Part(heads, key_heads, rows, columns, *products)
+                    products = queries, keys[:, tile.columns], d_outs, weights, d_scores
+                    yield _Part(heads, key_heads, rows, tile.columns, *products)
+
+
+def _weights_again(tiles, heads, queries, keys, denominator, workspace, tile):
+    # forward: weights = softmax(scores) = exp(scores - logsumexp)
+    weights = tile.view(workspace, len(queries))
+    np.matmul(queries, keys[:, tile.columns].mT, out=weights)  # [S]
+    tiles.hide(weights, heads, tile)
+    weights -= denominator
+    return np.exp(weights, out=weights)  # [P]
 
 
 def _split(logsumexp, dtype):
-    """Columns (rounded, factor) such that ``exp(score - logsumexp)`` is ``exp(score - rounded) * factor``.
+    """Columns (rounded, factor, blur) such that ``exp(score - logsumexp)`` is ``exp(score - rounded) * factor``.
 
     `rounded` is the logsumexp in the dtype of the scores, so that no tile is computed in float64. What rounding
-    lost, up to 32 beside a score of 1e9, is one factor for the whole row.
+    lost, up to 32 beside a score of 1e9, is one factor for the whole row. `blur` is what float64 itself may have
+    lost, twice over: nothing of the sum is left beside a maximum of -1e30.
     """
     # A query that saw nothing: exp(score - inf) is 0, whatever its scores.
     logsumexp = np.where(np.isneginf(logsumexp), np.inf, logsumexp)[..., np.newaxis]
     rounded = logsumexp.astype(dtype)
-    lost = np.where(np.isfinite(logsumexp), rounded - logsumexp, 0)
-    return rounded, np.exp(lost).astype(dtype)
+    finite = np.where(np.isfinite(logsumexp), logsumexp, 0)
+    lost = np.where(finite == logsumexp, rounded - logsumexp, 0)
+    return rounded, np.exp(lost).astype(dtype), np.finfo(np.float64).eps * abs(finite)
+
+
+def _without_blur(factor, blur, all_weights):
+    """The factors of a block of rows; where they are blurred, from its tiles of weights, since a row sums to one.
+
+    A sum that is smaller than the blur explains belongs to a part of all keys: there the factor is left as it is.
+    """
+    blurred = blur > 2e-6  # logsumexp beyond 1e10
+    if not blurred.any():
+        return factor
+    total = sum((weights.sum(axis=-1, keepdims=True) for weights in all_weights), np.zeros_like(factor))
+    return np.where(blurred & (total * factor > np.exp(-blur)), 1 / total, factor)

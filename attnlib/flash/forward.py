@@ -74,7 +74,11 @@ def flash_attention(
     relative one in the weight. float32 keeps 24 bits: beside a maximum of -1e9 (a row that is all masked with that
     number) the logarithm of the sum is lost altogether, and four keys get the weight 1 each instead of 1/4; beside
     1e4 the weights are off by 1e-4. float64 leaves them off by ``1e-16 * abs(logsumexp)``, less than what float32
-    scores lose themselves, for 4 bytes more a query. Beyond 1e15 float64 has no room left for the sum either.
+    scores lose themselves, for 4 bytes more a query. Beyond 1e18 nothing of the sum is left in float64 either: for
+    a row that is all masked with -1e38 or ``finfo(dtype).min``, say. From 1e10 on the backward therefore takes the sum
+    of such a row again, in one more pass over its tiles. That needs all keys. Of several parts of the keys, each gets
+    weights that sum to one by themselves beyond 1e18, and `merge_partials` gives parts with the same maximum the same
+    share.
 
     While all scores lie within 20 of zero, nothing is hidden and all values lie between 1e-20 and 1e20 in size, or
     are 0, the sums are taken relative to 0 instead of the running maximum. No number can then leave the range of
@@ -100,7 +104,8 @@ def flash_attention(
     query, key, value, _, scale, dtype, _ = inputs
     tiles = plan_for(function, inputs, causal, window, offset, block_q, block_k)
     heads, q, v = math.prod(query.shape[:-2]), query.shape[-2], value.shape[-1]
-    out, logsumexp = np.empty((heads, q, v), dtype), np.empty((heads, q, 1), np.result_type(query.dtype, np.float64))
+    out = np.empty((heads, q, v), query.dtype)
+    logsumexp = np.empty((heads, q, 1), np.result_type(query.dtype, np.float64))
     workspace = tiles.workspace(query.dtype, heads)
     # Looking at every number of the arrays has to cost less than what it saves, two looks at the scores.
     worth_asking = not tiles.hides and min(q, tiles.k) > 2 * (query.shape[-1] + v)
@@ -110,20 +115,23 @@ def flash_attention(
             small = worth_asking and _all_is_small(scale, pick(query, part), keys, values)
             for rows in tiles.query_blocks():
                 queries = scale * pick(query, part, rows)
-                accumulated, maximum, total = _one_pass(tiles, part, rows, queries, keys, values, small, workspace)
+                accumulated = out[part, rows]  # a view: what is summed up there needs no copy in the end
+                maximum, total = _one_pass(tiles, part, rows, queries, keys, values, small, workspace, accumulated)
                 logsumexp[part, rows] = np.log(total)  # [ℓ]
                 logsumexp[part, rows] += maximum  # float64 from here on: see the notes
                 total[total == 0] = 1  # nothing seen: 0 / 1
                 accumulated /= total
-                out[part, rows] = accumulated
-    return out.reshape(*query.shape[:-1], v), logsumexp.reshape(query.shape[:-1])
+    return out.reshape(*query.shape[:-1], v).astype(dtype, copy=False), logsumexp.reshape(query.shape[:-1])
 
 
-def _one_pass(tiles, heads, rows, queries, keys, values, small, workspace):
-    """Let one block of queries see the keys tile by tile; return the sum of values [a], maximum [μ] and total [s]."""
+def _one_pass(tiles, heads, rows, queries, keys, values, small, workspace, accumulated):
+    """Let one block of queries see the keys tile by tile; return maximum [μ] and total [s].
+
+    The sum of values [a] is written to `accumulated`, whatever stood there.
+    """
     lowest = np.finfo(queries.dtype).min  # instead of -inf, where nothing is seen yet: exp(-inf - lowest) is 0
-    maximum = 0 if small else lowest
-    accumulated, total = np.zeros((2, 1, 1, 1), queries.dtype)  # as if of (heads, rows, …)
+    maximum = 0  # stays so where all is small, or nothing is seen
+    total = np.zeros((1, 1, 1), queries.dtype)  # as if of (heads, rows, 1)
     ones = np.ones((tiles.k, 1), queries.dtype)
     seen = False
     for tile in tiles.along(rows):
@@ -141,10 +149,16 @@ def _one_pass(tiles, heads, rows, queries, keys, values, small, workspace):
         # In base 2, as on a GPU, this would take twice as long: without AVX-512, NumPy's exp2 is not vectorised.
         weights = np.exp(scores, out=scores)
         found = weights @ ones[tile.columns]  # a product takes a third of the time of a sum
-        gathered = weights @ values[:, tile.columns]
-        total, accumulated = (total + found, accumulated + gathered) if seen else (found, gathered)
+        if seen:
+            total += found
+            accumulated += weights @ values[:, tile.columns]
+        else:
+            total = found
+            np.matmul(weights, values[:, tile.columns], out=accumulated)
         seen = True
-    return accumulated, maximum, total
+    if not seen:
+        accumulated[:] = 0
+    return maximum, total
 
 
 def _all_is_small(scale, queries, keys, values):

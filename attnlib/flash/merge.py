@@ -37,6 +37,12 @@ def merge_partials(out_a, logsumexp_a, out_b, logsumexp_b):
     ValueError
         If the shapes do not fit.
 
+    Notes
+    -----
+    float64 keeps a `logsumexp` to within ``1e-16 * abs(logsumexp)``, and a share is no more exact than that. Beyond
+    1e18 nothing is left of the sums: two parts in which a query's scores are all -1e30 get the share 1/2 each,
+    whatever their numbers of keys.
+
     References
     ----------
     .. [1] Liu, Zaharia and Abbeel (2023), "Ring Attention with Blockwise Transformers for

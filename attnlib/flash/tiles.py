@@ -16,8 +16,10 @@ from attnlib.checks.arrays import as_integer, as_truth
 # takes 1.6 times as long, because large tiles skip less.
 BLOCK_Q, BLOCK_K = 256, 512
 # Short sequences: a tile holds the scores of several heads, since a step of Python costs more than a short head. With
-# more heads than this, what goes with the scores leaves the cache: 512 heads of 16 tokens take twice as long backward.
-MOST_HEADS = 128
+# more heads than this, what a step allocates beside the scores grows so large that its memory goes back to the system
+# and has to be fetched anew, page by page. The backward allocates more: with 256 heads of 16 tokens it takes a tenth
+# to a quarter longer.
+MOST_HEADS, MOST_HEADS_BACKWARD = 256, 128
 
 
 class Tile(NamedTuple):
@@ -37,7 +39,7 @@ class Tiles(NamedTuple):
     """The grid of tiles over q × k scores, and the band of keys that each query sees.
 
     Query i sees the keys ``i + first <= j <= i + last``; None stands for no bound. `mask`
-    is None or a (..., q, k) view of the caller's mask.
+    is None or a (..., q, k) view of the caller's mask. A tile holds at most `most_heads` heads.
     """
 
     q: int
@@ -47,6 +49,7 @@ class Tiles(NamedTuple):
     first: int | None = None
     last: int | None = None
     mask: np.ndarray | None = None
+    most_heads: int = MOST_HEADS
 
     @property
     def hides(self):
@@ -79,7 +82,7 @@ class Tiles(NamedTuple):
     def heads(self):
         """How many heads go into one tile: one, unless their scores are so few that the tile holds several."""
         scores = min(self.block_q, self.q) * min(self.block_k, self.k)
-        return max(1, min(self.block_q * self.block_k // max(1, scores), MOST_HEADS))
+        return max(1, min(self.block_q * self.block_k // max(1, scores), self.most_heads))
 
     def hide(self, scores, heads, tile):
         """Write ``-inf`` over the hidden scores of a tile and add the additive mask, in place."""

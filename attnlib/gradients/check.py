@@ -74,31 +74,31 @@ def check_gradient(f, x, gradient, *, tolerance=None, eps=None, order=4):
     function = "check_gradient"
     x, _, step = as_arguments(function, f, x, eps, order)
     gradient, tolerance = as_claim(function, x, gradient, tolerance)
-    measured = differences(function, f, x, step, order)
+    measured = differences(function, f, x, step, order).astype(gradient.dtype)
     ordinary = step if eps is None else as_arguments(function, f, x, order=4)[2]
     noise = noise_of(function, f, x, ordinary)
-    steps = np.array(step, np.float64)
+    steps, again = np.array(step, np.float64), np.zeros(x.shape, bool)
     uncertain = np.array(1.5 * noise / steps)
-    scale = max(largest(gradient), largest(measured))
-    if scale:
+    while scale := max(largest(gradient), largest(measured)):  # which a new measurement can shrink
         error = abs(gradient / scale - measured / scale)
-        doubtful = ~((error <= tolerance) & (uncertain / scale <= KNOWN * tolerance)) & np.isfinite(gradient)
-        for flat in np.argsort(-error, axis=None):
-            index = np.unravel_index(flat, x.shape)
-            if not doubtful[index]:
-                continue
-            slope, uncertain[index], steps[index] = best_slope(
-                _along_an_axis(function, f, x, index), float(ordinary[index]),
-                noise + scale * np.spacing(abs(x[index])), tolerance * scale / 4, 64 * np.spacing(abs(x[index])),
-                2 * float(np.finfo(x.dtype).eps),
-            )  # fmt: skip
-            moved = abs(measured[index] - slope)
-            if eps is None and moved > uncertain[index]:
-                measured[index] = slope
-            else:  # the first measurement stands, and may be off by as much as it differs from the best
-                uncertain[index] += moved
-            if abs(gradient[index] - measured[index]) > tolerance * scale + uncertain[index]:
-                break  # certainly wrong
+        settled = again | ~np.isfinite(gradient) | (error <= tolerance) & (uncertain / scale <= KNOWN * tolerance)
+        if settled.all():
+            break
+        index = np.unravel_index(np.where(settled, -1, error).argmax(), x.shape)
+        again[index] = True
+        wanted = tolerance * min(largest(gradient), largest(measured)) / 4
+        slope, uncertain[index], steps[index] = best_slope(
+            _along_an_axis(function, f, x, index), float(ordinary[index]),
+            noise + scale * np.spacing(abs(x[index])), wanted, 64 * np.spacing(abs(x[index])),
+            2 * float(np.finfo(x.dtype).eps),
+        )  # fmt: skip
+        moved = abs(measured[index] - slope)
+        if eps is None and moved > uncertain[index]:
+            measured[index] = slope
+        else:  # the first measurement stands, and may be off by as much as it differs from the best
+            uncertain[index] += moved
+        if abs(gradient[index] - measured[index]) > tolerance * scale + uncertain[index]:
+            break  # certainly wrong
     scale = max(largest(gradient), largest(measured))
     nothing, scale = scale <= uncertain.max(), scale or 1.0
     error, uncertain = abs(gradient / scale - measured / scale), uncertain / scale

@@ -58,7 +58,8 @@ def best_slope(along, step, noise, wanted, shortest, grain=2.0**-51):
     Fourth-order differences from short steps to longer ones, each twice the one before, until the slope is known to
     within `wanted`. Rounding leaves up to ``1.5 * noise / step`` in it; what the curvature leaves shows in how much it
     changes from one step to the next. A long step may be blind to what f does in between, and look certain: it
-    counts only as long as it agrees with all shorter ones.
+    counts only as long as it agrees with all shorter ones, and as f bends more the further one goes. Where f has
+    turned in between, as a wave does, it bends hardly more over two steps than over one.
 
     Parameters
     ----------
@@ -82,20 +83,25 @@ def best_slope(along, step, noise, wanted, shortest, grain=2.0**-51):
     True
     """
     steps = [step * 2.0**power for power in range(-10, 9) if step * 2.0**power >= shortest]
-    central, best, least, most = {}, (0.0, np.inf, step), -np.inf, np.inf
+    seen, best, least, most = {}, (0.0, np.inf, step), -np.inf, np.inf
+    middle = along(0.0)
 
     def difference(h):
         nonlocal noise
-        if h not in central:
+        if h not in seen:
             high, low = along(h), along(-h)
             noise = max(noise, grain * abs(high), grain * abs(low))
-            central[h] = (high - low) / (2 * h)
-        return central[h]
+            seen[h] = (high - low) / (2 * h), abs((high - middle) + (low - middle))
+        return seen[h][0]
+
+    def blind(h):
+        # A parabola bends four times as much over 2h as over h; a sine still twice, up to a quarter of its wave.
+        return seen[2 * h][1] < 2 * seen[h][1] - 12 * noise
 
     for h in steps:
         slope, next_slope = ((4 * difference(s) - difference(2 * s)) / 3 for s in (h, 2 * h))
         uncertainty = abs(slope - next_slope) + 1.5 * noise / h
-        if not (slope - uncertainty <= most and slope + uncertainty >= least):
+        if not (slope - uncertainty <= most and slope + uncertainty >= least) or blind(h) or blind(2 * h):
             break  # NaN, too
         least, most = max(least, slope - uncertainty), min(most, slope + uncertainty)
         if uncertainty < best[1]:

@@ -78,6 +78,7 @@ def as_claim(function, x, gradient, tolerance):
     same_shape(function, x=x, gradient=gradient)
     if x.size == 0:
         raise ValueError(f"{function}: x has no entries, so there is nothing to check; its shape is {x.shape}.")
+    gradient = gradient.astype(np.result_type(gradient, np.float64))  # so that a tiny scale does not vanish in float32
     if tolerance is None:
         return gradient, 1e-3 if x.dtype == np.float32 else 1e-8
     return gradient, as_positive(function, "tolerance", tolerance)

@@ -163,7 +163,7 @@ class Weights(Numbers):
         else:
             features = self._inputs.query.shape[-1]
             parts = [self._number(raw), Part(f" ÷ √{features}"), self._equals(raw, np.sqrt(features), scaled)]
-            if raw == 0 or round(np.sqrt(features)) ** 2 == features:
+            if raw == 0:
                 parts[-1] = self._equals(raw, scaled)
         return [*parts, self._number(scaled, "scores")]
 

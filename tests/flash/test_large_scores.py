@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from flash_cases import allowed, assert_all_close, flash, make_inputs
+from flash_cases import allowed, assert_all_close, flash, make_inputs, plain
 
 from attnlib.attention import attention, attention_backward
 from attnlib.costs import Memory, flash_attention_backward_on, flash_attention_keys_outer_on, flash_attention_on
@@ -98,6 +98,11 @@ def test_a_single_tiny_value_among_ordinary_ones_keeps_its_digits(rng):
     np.testing.assert_allclose(flash_attention(query, key, values, scale=1)[0], [[2e-36, 1.5]], rtol=1e-5)
 
 
+def test_the_path_for_small_scores_returns_the_logsumexp_too(rng):
+    inputs = make_inputs(rng, leading=(), q=40, k=50)
+    assert_all_close(flash_attention(*inputs), plain(inputs))
+
+
 @pytest.mark.parametrize("limit", [0.999, 1.001])
 def test_both_sides_of_every_limit_of_the_path_for_small_scores_agree_with_plain(rng, limit):
     query, key, value = make_inputs(rng, leading=(), q=40, k=50, dtype=np.float32)
@@ -114,13 +119,14 @@ def test_the_path_for_small_scores_is_taken_and_only_where_it_may_be(rng, monkey
 
     taken = []
     one_pass = forward._one_pass
-    monkeypatch.setattr(forward, "_one_pass", lambda *all: taken.append(all[-2]) or one_pass(*all))
+    monkeypatch.setattr(forward, "_one_pass", lambda *all: taken.append(all[-3]) or one_pass(*all))
     query, key, value = make_inputs(rng, leading=(), q=40, k=60, dtype=np.float32)
     flash_attention(query, key, value)
     flash_attention(query, key, np.zeros_like(value))
     assert taken == [True, True]
     flash_attention(query, np.tile(key, (99, 1)), np.tile(value, (99, 1)))
-    assert taken == [True] * 3
+    flash_attention(query[np.newaxis], key[np.newaxis], value[np.newaxis])
+    assert taken == [True] * 4
     taken.clear()
     for bad in (1e21, 1e-21, np.inf, np.nan):
         flash_attention(query, key, np.where(np.arange(60)[:, np.newaxis] == 3, np.float32(bad), value))
@@ -131,4 +137,5 @@ def test_the_path_for_small_scores_is_taken_and_only_where_it_may_be(rng, monkey
     flash_attention(query, key, value, mask=allowed(40, 60))
     flash_attention(query, key, value, causal=True)
     flash_attention(query[:4], key, value)  # to look would cost more than it saves
-    assert taken == [False] * 9
+    flash_attention(query, key[:4], value[:4])
+    assert taken == [False] * 10

@@ -51,21 +51,43 @@ def test_a_tile_is_a_view_of_the_workspace_so_that_none_is_allocated(rng):
             assert np.shares_memory(view, workspace)
 
 
-@pytest.mark.parametrize(("n", "heads"), [(16, MOST_HEADS), (32, MOST_HEADS), (64, 32), (256, 2), (300, 1), (4096, 1)])
+@pytest.mark.parametrize(
+    ("n", "heads"), [(16, MOST_HEADS), (22, MOST_HEADS), (32, 128), (64, 32), (256, 2), (300, 1), (4096, 1)]
+)
 def test_the_heads_that_share_a_tile_are_as_many_as_fill_it(n, heads):
     bounds = {"causal": False, "window": None, "offset": 0, "block_q": BLOCK_Q, "block_k": BLOCK_K}
     tiles = plan_tiles("tiles", n, n, **bounds)
     assert tiles.heads == heads and heads * min(n, BLOCK_Q) * min(n, BLOCK_K) <= BLOCK_Q * BLOCK_K
 
 
-def test_short_heads_are_computed_together(rng, monkeypatch):
+def heads_of_the_tiles(monkeypatch):
+    """A list that will hold how many heads each computed tile has."""
     seen, hide = [], Tiles.hide
-    monkeypatch.setattr(Tiles, "hide", lambda tiles, scores, *rest: seen.append(len(scores)) or hide(tiles, scores, *rest))
+
+    def noticed(tiles, scores, *rest):
+        seen.append(len(scores))
+        hide(tiles, scores, *rest)
+
+    monkeypatch.setattr(Tiles, "hide", noticed)
+    return seen
+
+
+def test_short_heads_are_computed_together(rng, monkeypatch):
+    seen = heads_of_the_tiles(monkeypatch)
     inputs = make_inputs(rng)  # 2 · 3 key heads, each shared by two query heads
     saved = flash_attention(*inputs, block_q=Q, block_k=4 * K)
     assert seen == [4, 4, 2, 2]
     flash_attention_backward(saved[0], *inputs, *saved, block_q=Q, block_k=4 * K)
     assert seen[4:] == [4, 4, 2, 2]
+
+
+def test_many_short_heads_take_several_tiles_and_the_backward_more(rng, monkeypatch):
+    seen = heads_of_the_tiles(monkeypatch)
+    inputs = make_inputs(rng, leading=(600,), heads=600, q=2, k=2)
+    saved = flash_attention(*inputs)
+    assert seen == [256, 256, 88]
+    flash_attention_backward(saved[0], *inputs, *saved)
+    assert seen[3:] == [128] * 4 + [88]
 
 
 @masks

@@ -6,22 +6,29 @@ from attnlib.attention import attention, attention_backward
 from attnlib.softmax import softmax, softmax_backward
 
 
-def random_case(rng):
-    """A loss, a point, and the right gradient there."""
+def random_case(rng, dtype=np.float64):
+    """A loss that computes in `dtype`, a point, and the right gradient there, in float64."""
     kind = KINDS[rng.integers(len(KINDS))]
-    return kind(rng)
+    return kind(rng, dtype)
 
 
-def of_softmax(rng):
+def rounded(dtype, *arrays):
+    return [array.astype(dtype) for array in arrays]
+
+
+def of_softmax(rng, dtype=np.float64):
     d_out, x = rng.normal(size=(2, 5)), rng.normal(size=(2, 5)) * 10 ** rng.uniform(-1, 1.5) + rng.normal() * 100
-    return (lambda x: (d_out * softmax(x)).sum()), x, softmax_backward(d_out, softmax(x))
+    d_out, x = rounded(dtype, d_out, x)
+    exact_d_out, exact_x = rounded(np.float64, d_out, x)
+    return (lambda x: (d_out * softmax(x)).sum()), x, softmax_backward(exact_d_out, softmax(exact_x))
 
 
-def of_attention(rng):
+def of_attention(rng, dtype=np.float64):
     size = rng.choice([0.3, 1.0, 3.0, 6.0])
     inputs = [size * rng.normal(size=(3, 4)), size * rng.normal(size=(5, 4)), rng.normal(size=(5, 2))]
-    d_out = rng.normal(size=(3, 2))
-    gradients = attention_backward(d_out, *inputs, attention(*inputs)[1])
+    *inputs, d_out = rounded(dtype, *inputs, rng.normal(size=(3, 2)))
+    *exact, exact_d_out = rounded(np.float64, *inputs, d_out)
+    gradients = attention_backward(exact_d_out, *exact, attention(*exact)[1])
     which = rng.integers(3)
 
     def loss(x):
@@ -30,36 +37,39 @@ def of_attention(rng):
     return loss, inputs[which], gradients[which]
 
 
-def of_squares(rng):
-    offset, x = rng.normal() * 10 ** rng.uniform(0, 9), rng.normal(size=3)
-    return (lambda x: offset + (x**2).sum()), x, 2 * x
+def of_squares(rng, dtype=np.float64):
+    offset, x = rng.normal() * 10 ** rng.uniform(0, 9), rng.normal(size=3).astype(dtype)
+    return (lambda x: offset + (x**2).sum()), x, 2 * x.astype(float)
 
 
-def of_powers(rng):
+def of_powers(rng, dtype=np.float64):
     degree, x = rng.integers(1, 8), rng.normal(size=4) * 10 ** rng.uniform(-3, 3)
-    return (lambda x: (x**degree).sum()), x, degree * x ** (degree - 1)
+    degree, x = int(degree), x.astype(dtype)
+    return (lambda x: (x**degree).sum()), x, degree * x.astype(float) ** (degree - 1)
 
 
-def of_waves(rng):
+def of_waves(rng, dtype=np.float64):
     speed, x = 10 ** rng.uniform(-2, 2), rng.normal(size=4) * 10 ** rng.uniform(-1, 2)
-    weights = rng.normal(size=4)
-    return (lambda x: weights @ np.sin(speed * x)), x, weights * speed * np.cos(speed * x)
+    speed, x, weights = float(dtype(speed)), *rounded(dtype, x, rng.normal(size=4))
+    return (lambda x: weights @ np.sin(speed * x)), x, weights * speed * np.cos(speed * x.astype(float))
 
 
-def of_a_logarithm(rng):
-    x = 10 ** rng.uniform(-0.7, 3, size=4)
-    return (lambda x: np.log(x).sum()), x, 1 / x
+def of_a_logarithm(rng, dtype=np.float64):
+    x = (10 ** rng.uniform(-0.7, 3, size=4)).astype(dtype)
+    return (lambda x: np.log(x).sum()), x, 1 / x.astype(float)
 
 
-def of_one_number(rng):
-    offset, x = 10 ** rng.uniform(0, LARGEST), rng.normal()
-    return (lambda x: (x + offset) - offset + np.exp(x)), np.array(x), np.array(1 + np.exp(x))
+def of_one_number(rng, dtype=np.float64):
+    offset, x = 10 ** rng.uniform(0, LARGEST), dtype(rng.normal())
+    return (lambda x: (x + offset) - offset + np.exp(x)), np.array(x), np.array(1 + np.exp(float(x)))
 
 
-def of_a_product(rng):
+def of_a_product(rng, dtype=np.float64):
     left, x = rng.normal(size=(6, 3)) * 10 ** rng.uniform(-3, 2), rng.normal(size=(3, 2))
-    decay = np.exp(-2 * abs(left @ x))
-    return (lambda x: np.tanh(left @ x).sum()), x, left.T @ (4 * decay / (1 + decay) ** 2)
+    left, x = rounded(dtype, left, x)
+    exact = left.astype(float)
+    decay = np.exp(-2 * abs(exact @ x))
+    return (lambda x: np.tanh(left @ x).sum()), x, exact.T @ (4 * decay / (1 + decay) ** 2)
 
 
 LARGEST = 8  # powers of ten

@@ -51,13 +51,58 @@ def test_a_plainly_wrong_gradient_of_every_kind_is_called_wrong(kind):
     assert verdicts.count("wrong") >= 18
 
 
-def test_float32_gradients_are_judged_too(monkeypatch):
+def float32_case(seed):
+    return random_case(np.random.default_rng(seed), np.float32)
+
+
+def test_no_right_float32_gradient_is_called_wrong_and_few_cannot_be_told(monkeypatch):
+    monkeypatch.setattr(random_gradients, "LARGEST", 3)
+    verdicts = [check_gradient(*float32_case(seed)).verdict for seed in range(300)]
+    assert "wrong" not in verdicts and verdicts.count("cannot tell") < 0.15 * len(verdicts)
+
+
+@pytest.mark.parametrize("seed", [216, 434, 659, 699, 714, 1382, 1622, 1732, 1783, 2412, 2429, 2592, 2632])
+def test_waves_and_cliffs_that_float32_can_hardly_measure_are_not_called_wrong(monkeypatch, seed):
+    monkeypatch.setattr(random_gradients, "LARGEST", 3)
+    case = float32_case(seed)
+    assert check_gradient(*case).verdict != "wrong"
+    assert check_direction(*case, np.random.default_rng(seed)).verdict != "wrong"
+
+
+@pytest.mark.parametrize("mistake", ["sign", "factor 2", "transposed", "one entry off by 10 %"])
+def test_plainly_wrong_float32_gradients_are_found_where_float32_can_tell(monkeypatch, mistake):
     monkeypatch.setattr(random_gradients, "LARGEST", 3)
     verdicts = []
-    for seed in range(200):
-        f, x, gradient = of_softmax(np.random.default_rng(seed))
-        verdicts.append(check_gradient(f, x.astype(np.float32), gradient).verdict)
-    assert "wrong" not in verdicts and verdicts.count("right") > 180
+    for seed in range(100):
+        f, x, gradient = float32_case(seed)
+        wrong = gradient.T.reshape(gradient.shape) if mistake == "transposed" else gradient.copy()
+        if mistake == "sign":
+            wrong *= -1
+        elif mistake == "factor 2":
+            wrong *= 2
+        elif mistake != "transposed":
+            wrong[np.unravel_index(abs(gradient).argmax(), gradient.shape)] *= 1.1
+        if abs(wrong - gradient).max() > 0.05 * abs(gradient).max():
+            verdicts.append(check_gradient(f, x, wrong).verdict)
+    assert len(verdicts) > 30 and "right" not in verdicts
+    assert verdicts.count("wrong") >= 0.9 * len(verdicts)
+
+
+def test_an_entry_that_a_wild_slope_beside_it_made_look_small_is_measured_again():
+    # The first slopes: 4e6 for the second entry, which stands before a cliff, and a wave missed for the first.
+    def f(x):
+        return 1e-7 * np.sin(1e4 * x[0]) + 1e4 * np.clip(x[1] - 5e-4, 0, 1e-4)
+
+    x, right = np.zeros(2), np.array([1e-3, 0.0])
+    assert abs(numerical_gradient(f, x, order=4)[1]) > 100
+    assert check_gradient(f, x, right, tolerance=1e-3)
+    assert check_gradient(f, x, 1.1 * right, tolerance=1e-3).verdict == "wrong"
+
+
+def test_a_gradient_below_the_range_of_float32_does_not_divide_by_zero():
+    x = np.ones(2, np.float32)
+    report = check_gradient(lambda x: np.tanh(50 * x).sum(), x, np.array([1e-47, 2e-60]))
+    assert report.verdict == "cannot tell" and np.isfinite(report.relative_error)
 
 
 def test_a_saturated_softmax_is_not_called_wrong(rng):
@@ -149,6 +194,24 @@ def test_terms_that_cancel_count_with_their_size():
 def test_a_long_step_that_does_not_see_what_lies_between_is_not_trusted():
     slope, uncertainty, _ = best_slope(lambda t: np.sin(100 * t), 0.04, 1e-7, 1.0, 1e-6)
     assert abs(slope - 100) < uncertainty < 5
+
+
+@pytest.mark.parametrize("phase", [0.0, 0.05, 1.5, 1.569, 1.5697, np.pi, 4.71, 4.712])
+def test_a_step_over_several_waves_is_not_trusted_where_rounding_blurs_the_shorter_ones(phase):
+    # Near a crest the slopes of all steps are small, and those of the longest agree with each other.
+    slope, uncertainty, step = best_slope(lambda t: np.sin(57 * t + phase), 0.07, 7e-4, 1e-3, 1e-4)
+    assert abs(slope - 57 * np.cos(phase)) < uncertainty < 5
+    assert step < 0.03
+
+
+def test_a_step_across_a_cliff_on_both_sides_is_not_trusted():
+    slope, uncertainty, step = best_slope(lambda t: 1e-3 * t + (abs(t) > 0.02), 0.04, 1e-6, 1e-9, 1e-5)
+    assert abs(slope - 1e-3) < uncertainty < 1e-2 and step < 0.02
+
+
+def test_a_straight_line_is_measured_with_long_steps():
+    slope, uncertainty, step = best_slope(lambda t: 1 + 1e-3 * t, 0.04, 1e-6, 1e-9, 1e-5)
+    assert abs(slope - 1e-3) < uncertainty < 1e-6 and step > 1
 
 
 def test_a_function_without_values_far_away_is_measured_close_by():

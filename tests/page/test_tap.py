@@ -131,6 +131,69 @@ def test_what_cancels_on_paper_is_zero():
     assert 0.1 + 0.2 - 0.3 != 0
 
 
+def test_two_scores_that_are_equal_on_paper_are_shown_as_equal():
+    query, key = [[-1.0, -1.0, -1.0]], [[0.1, 0.1, 0.1], [0.3, 0.0, 0.0]]
+    assert 0.1 + 0.1 + 0.1 != 0.3
+    steps = explained(0, 0, query=query, key=key, rows=["q"], columns=["a", "b"], scale=1)
+    assert steps["Minus the row’s largest score μ"] == "-0.3 − (-0.3) = 0"
+    assert steps["Exponential"] == "exp(0) = 1"
+
+
+def test_a_small_product_is_not_taken_for_rounding_because_another_is_large_nor_a_rest_kept_because_one_is_small():
+    steps = explained(1, 0, query=[[1e6], [1e-9]], key=[[1.0]], columns=["a"], scale=1)
+    assert steps["Scale"].startswith("1.00e-09 × 1 ")
+    query = [[0.1, 0.2, -0.3, 1e-30]]
+    steps = explained(0, 0, query=query, key=[[1.0] * 4], rows=["q"], columns=["a"], scale=1)
+    assert steps["Scale"] == "0 × 1 = 0"
+
+
+def test_a_hidden_key_is_not_the_largest_score():
+    query, key = [[-1.0]], [[1.0], [2.0], [0.5]]
+    for mask in (np.array([True, True, False]), np.array([0.0, 0.0, -np.inf])):
+        steps = explained(0, 1, query=query, key=key, rows=["q"], mask=mask, scale=1)
+        assert steps["Minus the row’s largest score μ"] == "-2 − (-1) = -1"
+
+
+def test_digits_that_are_not_shown_are_not_called_equal():
+    steps = explained(0, 0, query=[[0.3000001]], key=[[1.0]], rows=["q"], columns=["a"], scale=1)
+    assert steps["Scale"] == "0.300 × 1 ≈ 0.300"
+
+
+def test_one_feature_has_no_sum_and_rounded_products_do_not_add_up_exactly():
+    products = "Query times key, feature by feature"
+    assert explained(0, 0, query=[[0.5]], key=[[2.0]], rows=["q"], columns=["a"])[products] == "0.5 × 2 = 1"
+    shown = explained(0, 0, query=[[0.015, -0.015]], key=[[0.1, 0.1]], rows=["q"], columns=["a"])[products]
+    assert shown.endswith(" + (-0.002) ≈ 0")
+
+
+def test_a_hyphen_in_a_name_stays_a_hyphen():
+    shown = figure(rows=["know-how", "b"], columns=["x-ray", "y", "z"], features=["far-off", "near"])._repr_html_()
+    for name in ("know-how", "x-ray", "far-off"):
+        assert name in shown and name.replace("-", "\u2212") not in shown
+
+
+def test_the_table_names_its_rows_and_columns_and_every_tag_is_closed():
+    shown = figure()._repr_html_()
+    for kind, scope, names in (("key", "col", ["cat", "mat", "&lt;it&gt;"]), ("query", "row", ["asks", "wants"])):
+        assert re.findall(rf'<th scope="{scope}"><span class="{kind}">(.*?)</span></th>', shown) == names
+    for tag in ("figure", "table", "thead", "tbody", "tr", "th", "td", "p", "ol", "li", "span", "b", "small"):
+        visible = re.sub(r'data-\w+="[^"]*"', "", shown)
+        assert len(re.findall(rf"<{tag}[ >]", visible)) == visible.count(f"</{tag}>"), tag
+
+
+def test_one_wrong_entry_among_right_ones_is_refused():
+    with pytest.raises(ValueError, match="mask must not hold NaN"):
+        figure(mask=np.array([0.0, np.nan, 0.0]))
+    with pytest.raises(TypeError, match="columns must be a sequence of names"):
+        figure(columns=["a", 2, "c"])
+
+
+def test_the_sum_shows_which_of_its_terms_is_meant():
+    shown = figure(start=(0, 1))._repr_html_()
+    way = shown[shown.index('<ol class="way">') : shown.index("</ol>")]
+    assert re.findall("<b>(.*?)</b>", way) == ["0.493"]
+
+
 def test_only_the_start_is_shown_and_chosen_before_a_tap():
     shown = figure(start=(1, 2))._repr_html_()
     assert re.findall(r'aria-selected="(\w+)"', shown) == ["false"] * 5 + ["true"]
