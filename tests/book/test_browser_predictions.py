@@ -8,7 +8,7 @@ from watched import accessibility
 
 CHAPTER, NEXT, REVIEW = (f"chapters/{name}.html" for name in ("04_masks", "05_multihead", "review"))
 KEY = "attention-derived-predictions"
-LARGEST, RESCALE, PILE, FIRST_KEY = (f"#predict-masks-{name}" for name in ("largest", "rescale", "pile", "first-key"))
+LARGEST, RESCALE, CHEAT, FIRST_KEY = (f"#predict-masks-{name}" for name in ("largest", "rescale", "cheat", "first-key"))
 DENIED = f"""for (const name of ["getItem", "setItem", "removeItem"]) {{
     const usual = Storage.prototype[name];
     Storage.prototype[name] = function (key, ...rest) {{
@@ -53,10 +53,10 @@ def kept(page):
 def test_each_kind_wrong_then_right_without_a_fault_of_axe(desk, record_property):
     page = desk.open(CHAPTER)
     assert not accessibility(page)  # nothing tried
-    blocks = [Block(page, id) for id in (RESCALE, PILE, FIRST_KEY, LARGEST)]
+    blocks = [Block(page, id) for id in (RESCALE, CHEAT, FIRST_KEY, LARGEST)]
     for block in blocks:
         expect(block.answer).not_to_have_attribute("open", "")
-    rescale, pile, first_key, largest = blocks
+    rescale, cheat, first_key, largest = blocks
     rescale.commit()
     expect(rescale.said).to_have_text("Choose one first.")
     rescale.choose("B")
@@ -64,9 +64,9 @@ def test_each_kind_wrong_then_right_without_a_fault_of_axe(desk, record_property
     expect(rescale.verdict).to_contain_text("as a common factor of the row")  # why people choose it
     expect(rescale.verdict).to_be_focused()
     expect(rescale.box.locator(".predict-mark")).to_have_text(["your choice", "the answer"])  # B, C
-    pile.box.get_by_role("button", name="Move C up").click()
-    pile.commit()
-    expect(pile.verdict).to_contain_text("Not right: you said A, C, B.")
+    cheat.box.get_by_role("button", name="Move C up").click()
+    cheat.commit()
+    expect(cheat.verdict).to_contain_text("Not right: you said A, C, B.")
     first_key.number("0.1")  # as 0.125 is within 0.04
     expect(first_key.verdict).to_contain_text("what each would get without the mask")
     largest.box.get_by_role("gridcell", name="3", exact=True).click()
@@ -79,9 +79,9 @@ def test_each_kind_wrong_then_right_without_a_fault_of_axe(desk, record_property
     assert not accessibility(page)  # wrong
     page = desk.open(REVIEW)
     rescale.choose("C")
-    pile.box.get_by_role("button", name="Move C up").click()
-    pile.box.get_by_role("button", name="Move C up").click()
-    pile.commit()
+    cheat.box.get_by_role("button", name="Move C up").click()
+    cheat.box.get_by_role("button", name="Move C up").click()
+    cheat.commit()
     first_key.number("0.37")  # within 0.04 of 0.34
     largest.box.get_by_role("gridcell", name="2", exact=True).first.click()
     largest.commit()
@@ -120,7 +120,7 @@ def test_a_number_within_the_tolerance_and_what_is_no_number(desk):
 def test_a_cell_and_an_order_with_the_keyboard_alone(desk):
     page = desk.open(CHAPTER)
     keyboard = page.keyboard
-    largest, pile = Block(page, LARGEST), Block(page, PILE)
+    largest, cheat = Block(page, LARGEST), Block(page, CHEAT)
     cells = largest.box.get_by_role("gridcell")
     cells.nth(1).focus()
     assert largest.box.locator("td[tabindex='0']").count() == 1  # one stop of the Tab key
@@ -136,30 +136,30 @@ def test_a_cell_and_an_order_with_the_keyboard_alone(desk):
     expect(largest.box.get_by_role("button", name="Commit")).to_be_focused()
     keyboard.press("Enter")
     expect(largest.verdict).to_have_text("Right: you chose row 0, column 0.")
-    pile.box.get_by_role("button", name="Move C up").focus()
+    cheat.box.get_by_role("button", name="Move C up").focus()
     keyboard.press("Enter")
-    expect(pile.said).to_have_text("C is now number 2 of 3")
+    expect(cheat.said).to_have_text("C is now number 2 of 3")
     keyboard.press("Enter")
-    expect(pile.said).to_have_text("C is now number 1 of 3")
-    expect(pile.box.get_by_role("button", name="Move C down")).to_be_focused()  # the other button: C is on top
-    pile.commit()
-    expect(pile.verdict).to_have_text("Right: you said C, A, B.")
+    expect(cheat.said).to_have_text("C is now number 1 of 3")
+    expect(cheat.box.get_by_role("button", name="Move C down")).to_be_focused()  # the other button: C is on top
+    cheat.commit()
+    expect(cheat.verdict).to_have_text("Right: you said C, A, B.")
 
 
 def test_what_was_missed_stays_comes_back_and_goes(desk):
     page = desk.open(CHAPTER)
     Block(page, RESCALE).choose("A")
-    Block(page, PILE).commit()  # A, B, C
+    Block(page, CHEAT).commit()  # A, B, C
     Block(page, "#predict-masks-nan").choose("A")  # right
     page = desk.open(CHAPTER)
     expect(Block(page, RESCALE).verdict).to_contain_text("Not right: you chose A.")
-    expect(Block(page, PILE).verdict).to_contain_text("you said A, B, C.")
+    expect(Block(page, CHEAT).verdict).to_contain_text("you said A, B, C.")
     expect(Block(page, "#predict-masks-nan").verdict).to_have_text("Right: you chose A.")
     expect(page.locator(".predict-missed")).to_be_hidden()
     page = desk.open(NEXT)
     region = page.get_by_role("region", name="From the last chapter")
     expect(region).to_contain_text("From the last chapter, 4. Decide who may look at whom")
-    assert region.locator(".predict").evaluate_all("blocks => blocks.map(b => '#' + b.id)") == [RESCALE, PILE]
+    assert region.locator(".predict").evaluate_all("blocks => blocks.map(b => '#' + b.id)") == [CHEAT, RESCALE]
     rescale = Block(page, RESCALE)
     expect(rescale.verdict).to_be_empty()  # afresh
     assert not accessibility(page)
@@ -171,10 +171,10 @@ def test_what_was_missed_stays_comes_back_and_goes(desk):
     rest = expect_counts(page, 1, 2)
     titles = page.locator(".predict-all h2, .predict-known > summary")
     assert titles.all_inner_texts() == ["Not right (1)", f"Not made yet ({rest})", "Right (2)"]
-    assert page.locator(".predict").first.get_attribute("id") == PILE[1:]
+    assert page.locator(".predict").first.get_attribute("id") == CHEAT[1:]
     expect(Block(page, RESCALE).verdict).to_be_hidden()
     place = page.locator(".predict-one").first.get_by_role("link")
-    assert place.get_attribute("href") == f"04_masks.html{PILE}"
+    assert place.get_attribute("href") == f"04_masks.html{CHEAT}"
     page.locator(".predict-known > summary").click()
     expect(Block(page, RESCALE).verdict).to_have_text("Right: you chose C.")
     Block(page, RESCALE).box.get_by_role("button", name="Try again").click()
@@ -257,5 +257,5 @@ def test_paper_has_the_questions_with_their_answers_and_no_inputs(desk):
         assert page.locator(hidden).count() and not page.locator(f"{hidden}:visible").count(), hidden
     assert page.locator(RESCALE).locator("details li").all_inner_texts()[0].startswith("A")  # also the note that stood above
     expect(page.locator(RESCALE).locator("details li").first).to_be_visible()
-    expect(page.locator(PILE).locator("summary")).to_have_text("Just show the answerAnswer")
-    expect(page.locator(PILE).locator(".predict-paper")).to_be_visible()
+    expect(page.locator(CHEAT).locator("summary")).to_have_text("Just show the answerAnswer")
+    expect(page.locator(CHEAT).locator(".predict-paper")).to_be_visible()
