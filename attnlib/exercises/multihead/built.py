@@ -211,7 +211,7 @@ _FIRST = Exercise(
         ),
         Mistake(
             "gentle", "a small step from place to place",
-            "The first of its letter gets most, as it should, but not 0.9: from place to place a key has to lose more.", 3,
+            "The scores of one letter differ too little for a share of 0.9: from place to place a key has to lose more.", 3,
         ),
         Mistake(
             "weak", "the letter counts as much as one place",
