@@ -9,7 +9,8 @@ Read in this order:
 2. `flops`: operations.
 3. `memory`: a counted two-level memory.
 4. `counted_naive`: attention on that memory, with the score matrix; `counted_flash`, `counted_flash_backward`:
-   without it; `counted_inputs`: what these loops ask of their arguments.
+   without it; `counted_square`: with it, and cut along every axis; `counted_inputs`: what these loops ask of their
+   arguments.
 5. `traffic`: the numbers that those loops move, as formulas; `tile_visits`: the tiles they add up.
 6. `fitting`: the tiles that fit into a fast memory and move the fewest numbers.
 7. `machine`: what a machine waits for.
@@ -18,6 +19,7 @@ Read in this order:
 from attnlib.costs.counted_flash import flash_attention_keys_outer_on, flash_attention_on
 from attnlib.costs.counted_flash_backward import flash_attention_backward_on
 from attnlib.costs.counted_naive import naive_attention_backward_on, naive_attention_on
+from attnlib.costs.counted_square import square_attention_on
 from attnlib.costs.fitting import fitting_blocks
 from attnlib.costs.flops import Flops, count_flops
 from attnlib.costs.machine import A100, Machine, Roofline, arithmetic_intensity, roofline
@@ -34,6 +36,7 @@ __all__ = [
     "tiles",
     "naive_attention_on",
     "naive_attention_backward_on",
+    "square_attention_on",
     "flash_attention_on",
     "flash_attention_keys_outer_on",
     "flash_attention_backward_on",

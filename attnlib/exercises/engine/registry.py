@@ -22,7 +22,9 @@ _BOOK_ORDER = {
         "previous_token_head", "first_of_its_kind_head", "mha", "spot_multihead", "mha_backward", "mha_parameters",
         "score_mebibytes", "gqa", "gqa_backward",
     ),
-    "flash": ("scores_bytes", "attention_flops", "flash_forward", "spot_flash", "causal_tiles", "flash_traffic"),
+    "flash": (
+        "scores_bytes", "attention_flops", "one_tile", "flash_forward", "spot_flash", "causal_tiles", "flash_traffic",
+    ),
     "recompute": ("flash_backward", "merge_partials", "backward_with_logsumexp", "striped_pairs"),
 }  # fmt: skip
 

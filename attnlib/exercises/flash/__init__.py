@@ -1,4 +1,4 @@
-"""Exercises of chapter 6: `numbers`, `forward`, the bug to `spot`, `traffic`.
+"""Exercises of chapter 6: `numbers`, `by_hand`, `forward`, the bug to `spot`, `traffic`.
 
 `family` holds the known mistakes, `accepts` other right ways.
 """

@@ -91,68 +91,79 @@ _FLOPS = value_exercise(
 )  # fmt: skip
 
 
-# scores_bytes: batch 3, 32 heads, n = 8192, float16
+# scores_bytes: 32 heads, from 8192 to 8193 tokens, float16
 
 
 def _scores_bytes():
-    batch, heads, n, bytes_each = 3, 32, 8192, 2
-    return batch * heads * n * n * bytes_each
+    heads, n, bytes_each = 32, 8192, 2
+    return heads * ((n + 1) ** 2 - n**2) * bytes_each
 
 
 _SCORES = value_exercise(
     "scores_bytes",
-    title="How many bytes?",
+    title="One more token",
     chapter="flash",
     level="easy",
     minutes=5,
     answer=_scores_bytes,
-    oracle=lambda: 96 * (1 << 26) * 2,
+    oracle=lambda: 32 * sum(2 for i in range(8193) for j in ((8192,) if i < 8192 else range(8193))),
     wrong={
         Mistake(
-            "gibibytes", "in GiB", "The size is right, in GiB; the question asks for bytes.", 3
-        ): lambda: 12,
+            "row_only", "n + 1 for each head",
+            "That is the row of the new query. The new token is a key as well: each old query gets a score more.", 2,
+        ): lambda: 32 * 8193 * 2,
         Mistake(
-            "mebibytes", "in MiB", "The size is right, in MiB; the question asks for bytes.", 3
-        ): lambda: 12 * 1024,
+            "old_keys_only", "n for each head",
+            "You counted the new token against the old ones in one direction; it is a query and a key.", 2,
+        ): lambda: 32 * 8192 * 2,
         Mistake(
-            "gigabytes", "in GB", "The size is right, in GB of a billion bytes; the question asks for bytes.", 3
-        ): lambda: 96 * 8192**2 * 2 / 1e9,
+            "no_corner", "2 n for each head",
+            "One score for each head is missing: the new token looks at itself, too.", 3,
+        ): lambda: 32 * 2 * 8192 * 2,
         Mistake(
-            "gigabytes_rounded", "in GB, rounded",
-            "That is in GB of a billion bytes, and rounded; the question asks for bytes.", 3,
-        ): lambda: 12.9,
+            "corner_twice", "2 (n + 1) for each head",
+            "A row and a column, but the score where they meet is counted twice.", 3,
+        ): lambda: 32 * 2 * 8193 * 2,
         Mistake(
-            "no_heads", "one head", "You counted one head; each of the 32 has scores of its own.", 1
-        ): lambda: 3 * 8192**2 * 2,
+            "one_number", "1 for each head",
+            "That is one score for each head; how many pairs does one token take part in?", 1,
+        ): lambda: 32 * 2,
         Mistake(
-            "no_batch", "batch of one", "You counted one sequence; the batch has three.", 1
+            "all_after", "(n + 1) (n + 1)",
+            "Those are all scores of the longer text; the question is by how much they grew.", 1,
+        ): lambda: 32 * 8193**2 * 2,
+        Mistake(
+            "all_before", "n n", "Those are all scores of the shorter text; the question is by how much they grow.", 1
         ): lambda: 32 * 8192**2 * 2,
         Mistake(
-            "one_matrix", "n n 2", "That is one score matrix; every head of every sequence has one.", 1
-        ): lambda: 8192**2 * 2,
+            "no_heads", "one head", "You counted one head; each of the 32 has scores of its own.", 1
+        ): lambda: 16385 * 2,
         Mistake(
             "numbers", "no bytes", "That is how many numbers there are; each takes 2 bytes in float16.", 3
-        ): lambda: 96 * 8192**2,
+        ): lambda: 32 * 16385,
         Mistake(
             "float32", "4 bytes", "A float16 number has 16 bits: 2 bytes, not 4.", 3
-        ): lambda: 96 * 8192**2 * 4,
+        ): lambda: 32 * 16385 * 4,
         Mistake(
             "bits", "16 for each", "That is in bits.", 3
-        ): lambda: 96 * 8192**2 * 16,
+        ): lambda: 32 * 16385 * 16,
         Mistake(
-            "linear", "n, not n squared", "Every query has a score for every key: n of them for each of n queries.", 2
-        ): lambda: 96 * 8192 * 2,
+            "mebibytes", "in MiB", "The size is right, in MiB; the question asks for bytes.", 3
+        ): lambda: 32 * 16385 * 2 / 2**20,
         Mistake(
-            "queries", "n d", "That is the size of the queries, with d = 64; the question is about the scores.", 2
-        ): lambda: 96 * 8192 * 64 * 2,
+            "kibibytes", "in KiB", "The size is right, in KiB; the question asks for bytes.", 3
+        ): lambda: 32 * 16385 * 2 / 2**10,
+        Mistake(
+            "queries", "d", "That is how much the queries grow, with d = 64; the question is about the scores.", 2
+        ): lambda: 32 * 64 * 2,
     },
     hints=(
-        "How many score matrices are there?",
-        "One matrix has a row for each query and a column for each key.",
-        "Matrices times n times n times the bytes of one number.",
+        "Draw the matrix of one head, and what is added when a token comes.",
+        "The new token is a query, so there is a new row, and a key, so there is a new column.",
+        "Heads times (a row of n, a column of n and one where they meet) times the bytes of one number.",
     ),
-    why="There are batch times heads matrices of n times n numbers, with 2 bytes each.",
-    insight="Twelve gibibytes for one layer, and backpropagation through plain attention keeps them for every layer.",
+    why="(n + 1)(n + 1) - n n is 2 n + 1: a row, a column and the corner.",
+    insight="A MiB for a single token, in one layer, and the next token costs more. Its queries take 4 KiB, each time.",
 )  # fmt: skip
 
 
