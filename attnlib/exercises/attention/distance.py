@@ -99,6 +99,7 @@ _DISTANCE = Exercise(
         Probe("q = k = d = v", _inputs(4, 4, 4, 4), "equal", "square inputs"),
         Probe("one feature", _inputs(2, 6, 1, 3), why="d = 1: a mean over features is their sum"),
         Probe("keys far apart", _far_apart, "edge"),
+        Probe("one query, one key", _inputs(1, 1, 3, 2), "edge", "its weight is 1, and no axis is lost"),
     ),
     mistakes=(
         Mistake(

@@ -80,6 +80,13 @@ def _inputs(query, key, value, size=1.0):
     return make
 
 
+def _rows_apart(rng):
+    """The first feature adds 1000 to all scores of one row and takes 1000 from all of another, and from a key's."""
+    query, key, value = _inputs((4, 4), (5, 4), (5, 2))(rng)
+    query[:, 0], key[:, 0] = [40.0, 0.0, -40.0, 1.0], [50.0, 50.0, 50.0, 50.0, 10.0]
+    return query, key, value
+
+
 _SDPA = Exercise(
     "sdpa",
     title="Attention without loops",
@@ -97,7 +104,13 @@ _SDPA = Exercise(
         Probe("q = k = d = v", _inputs((2, 4, 4), (2, 4, 4), (2, 4, 4)), "equal", "square, but with another batch"),
         Probe("all sizes equal", _inputs((4, 4, 4), (4, 4, 4), (4, 4, 4)), "equal"),
         Probe("two leading axes", _inputs((2, 3, 4, 6), (2, 3, 5, 6), (2, 3, 5, 7)), why="batch and head"),
-        Probe("large scores", _inputs((2, 3, 6), (2, 5, 6), (2, 5, 4), size=60.0), "edge"),
+        Probe("large scores", _inputs((2, 3, 6), (2, 5, 6), (2, 5, 4), size=60.0), "edge", "their exponentials overflow"),
+        Probe(
+            "three leading axes, one of size 1, one query", _inputs((2, 1, 3, 1, 5), (2, 1, 3, 4, 5), (2, 1, 3, 4, 2)),
+            "edge", "every axis stays, whatever its size, and any number of them may stand in front",
+        ),
+        Probe("one key, one feature", _inputs((3, 2), (1, 2), (1, 1)), "edge", "its weight is 1, and no axis is lost"),
+        Probe("rows far apart", _rows_apart, "edge", "each row needs its own maximum, and no other shift"),
     ),
     mistakes=(
         Mistake(

@@ -61,12 +61,48 @@ def most_rows_at_once(function, arguments, names):
     >>> most_rows_at_once(by_twos, arguments, ("x",)), most_rows_at_once(np.matmul, arguments, ("x",))
     (2, 6)
     """
+    return _watch(function, arguments, names).most
+
+
+def comes_back(function, arguments, one, other):
+    """Does the same part of `one` meet a part of `other` in a product, then others, and then that part again?
+
+    Parameters
+    ----------
+    function : callable
+    arguments : dict
+        Its arguments by name, in order.
+    one, other : str
+        Names of two matrices.
+
+    Examples
+    --------
+    >>> def products(x, y, order):
+    ...     return [x @ y[i] for i in order]
+    >>> matrices = {"x": np.ones((3, 2)), "y": np.ones((2, 2))}
+    >>> for order in ((0, 0, 1), (0, 1, 0)):
+    ...     print(comes_back(products, matrices | {"order": order}, "x", "y"))
+    False
+    True
+    """
+    met = {}
+    for places in _watch(function, arguments, ()).places:
+        if one in places and other in places:
+            met.setdefault(places[one], []).append(places[other])
+    for others in met.values():
+        visits = [place for place, before in zip(others, [None, *others]) if place != before]
+        if len(set(visits)) < len(visits):
+            return True
+    return False
+
+
+def _watch(function, arguments, names):
     watch = _Watch(names)
     matrices = {name: array for name, array in arguments.items() if np.ndim(array) == 2}
     watched = arguments | {name: watch.over(array, name) for name, array in matrices.items()}
     with _conversions_that_keep_watching():
         _finishes(function, watched.values())
-    return watch.most
+    return watch
 
 
 def _finishes(function, arguments):
@@ -78,17 +114,19 @@ def _finishes(function, arguments):
 
 
 class _Watch:
-    """Keeps the largest number of rows of the named arrays that was seen in a product."""
+    """Keeps the largest number of rows of the named arrays that was seen in a product, and what met in each."""
 
     def __init__(self, names):
-        self.names, self.most = names, 0
+        self.names, self.most, self.places = names, 0, []
 
     def over(self, array, name):
         watched = array.view(_Watched)
         watched.watch, watched.origin, watched.width = self, name, array.shape[-1]
+        watched.root, watched.extent = _address(watched), array.size * array.itemsize
         return watched
 
     def product(self, operands, elementwise):
+        self.places.append({_origin(array): array.place() for array in operands if _origin(array)})
         for array in operands:
             if _origin(array) not in self.names:
                 continue
@@ -103,10 +141,18 @@ class _Watched(np.ndarray):
     """Remembers which argument it is a part of; the result of a product is part of none."""
 
     watch, origin, width = None, "", 1
+    root, extent, start = 0, 0, 0  # where the memory begins that it lies in, how long that is, and what stands there
 
     def __array_finalize__(self, parent):
         if isinstance(parent, _Watched):
             self.watch, self.origin, self.width = parent.watch, parent.origin, parent.width
+            self.root, self.extent, self.start = parent.root, parent.extent, parent.start
+            if not 0 <= _address(self) - self.root < self.extent:  # a copy
+                self.root, self.extent, self.start = _address(self), self.size * self.itemsize, parent.place()
+
+    def place(self):
+        """The place, in the argument, of its first number."""
+        return self.start + (_address(self) - self.root) // self.itemsize
 
     def __array_ufunc__(self, ufunc, method, *inputs, out=None, **options):
         if out is not None:
@@ -127,19 +173,20 @@ class _Watched(np.ndarray):
         if function in PRODUCTS:
             _report([x for x in arguments if isinstance(x, np.ndarray)], False)
             return function(*map(_plain, arguments), **{name: _plain(x) for name, x in options.items()})
-        return super().__array_function__(function, types, arguments, options)
+        result = super().__array_function__(function, types, arguments, options)
+        return _watched_copy(result, arguments[0]) if arguments else result
+
+    def tolist(self):
+        numbers = _Numbers(super().tolist())
+        numbers.of = self
+        return numbers
 
 
 @contextmanager
 def _conversions_that_keep_watching():
     def keeping(convert):
         def converted(x, *arguments, **options):
-            result = convert(x, *arguments, **options)
-            if not isinstance(x, _Watched) or result.size != x.size:
-                return result
-            watched = result.view(_Watched)
-            watched.__array_finalize__(x)
-            return watched
+            return _watched_copy(convert(x, *arguments, **options), x)
 
         return converted
 
@@ -151,6 +198,33 @@ def _conversions_that_keep_watching():
     finally:
         for name, convert in conversions.items():
             setattr(np, name, convert)
+
+
+class _Numbers(list):
+    """What `tolist` returns, with the array of which they are the numbers."""
+
+    of = None
+
+
+def _watched_copy(result, source):
+    """Watch what was made of an array, of its numbers or of all its rows, if nothing is missing."""
+    if not isinstance(result, np.ndarray):
+        return result
+    if isinstance(source, _Numbers):
+        source = source.of
+    first, size = source, np.size(source) if isinstance(source, np.ndarray) else 0
+    if isinstance(source, (list, tuple)) and source and all(isinstance(part, _Watched) for part in source):
+        if len({part.origin for part in source}) == 1:
+            first, size = source[0], sum(part.size for part in source)
+    if not isinstance(first, _Watched) or result.size != size:
+        return result
+    watched = result.view(np.ndarray).view(_Watched)
+    watched.__array_finalize__(first)
+    return watched
+
+
+def _address(array):
+    return array.__array_interface__["data"][0]
 
 
 def _report(operands, elementwise):

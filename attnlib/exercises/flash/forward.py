@@ -7,7 +7,7 @@ import numpy as np
 from attnlib.exercises.flash.accepts import normalised_at_every_step, queries_in_tiles_too
 from attnlib.exercises.flash.family import forward_family
 from attnlib.exercises.engine.model import Exercise, Mistake, Probe
-from attnlib.exercises.engine.watch import most_rows_at_once, peak_bytes
+from attnlib.exercises.engine.watch import comes_back, most_rows_at_once, peak_bytes
 
 
 def flash_forward(query, key, value, block, causal):
@@ -61,11 +61,17 @@ def _method(answer):
         )
     names = ("query", "key", "value", "block", "causal")
     arguments = (*(rng.standard_normal(shape) for shape in ((5, 4), (24, 4), (24, 3))), 3, False)
-    rows = most_rows_at_once(answer, dict(zip(names, arguments, strict=True)), ("key", "value"))
+    named = dict(zip(names, arguments, strict=True))
+    rows = most_rows_at_once(answer, named, ("key", "value"))
     if rows > 3:
         return (
             f"the values are right, but it looks at {rows} keys at once where a block has 3: "
             "walk through the keys one block at a time."
+        )
+    if comes_back(answer, named, "query", "key"):
+        return (
+            "the values are right, but the same queries meet a block of keys again after other blocks: one pass is "
+            "enough, if what was collected is corrected when the maximum grows."
         )
     return ""
 
@@ -92,6 +98,20 @@ def _far_below_zero(query, key):
 
 def _rows_apart(query, key):
     return query * np.geomspace(0.1, 200, len(query))[:, None], key
+
+
+def _rows_1000_apart(query, key):
+    """Whole rows of scores are moved up and down."""
+    query, key = query.copy(), key.copy()
+    query[:, 0], key[:, 0] = 1000 * np.array([1.0, 0.0, -1.0, 0.5]), math.sqrt(key.shape[1])
+    return query, key
+
+
+def _falling(query, key):
+    """The keys of the first block lie 2000 above the others."""
+    query, key = query.copy(), key.copy()
+    query[:, 0], key[:, 0] = 10.0, np.where(np.arange(len(key)) < 2, 1, -1) * 100 * math.sqrt(key.shape[1])
+    return query, key
 
 
 _FORWARD = Exercise(
@@ -123,6 +143,19 @@ _FORWARD = Exercise(
         Probe("causal, block does not divide k", _case(7, 7, 3, True), why="A cut block that is shorter, too."),
         Probe("rows far apart", _case(5, 7, 3, change=_rows_apart), why="Each row has its own maximum."),
         Probe("causal, more queries than keys", _case(5, 3, 2, True), "edge"),
+        Probe(
+            "rows 1000 apart", _case(4, 7, 3, d=3, v=2, change=_rows_1000_apart), "edge",
+            why="With one maximum for several rows, the lower ones vanish.",
+        ),
+        Probe(
+            "the first block 2000 above the others", _case(3, 8, 2, d=5, v=4, change=_falling), "edge",
+            why="The maximum must not go down again: the factor would overflow.",
+        ),
+        Probe(
+            "one query, one key, one feature", _case(1, 1, 2, True, d=1, v=1), "edge",
+            why="Axes of size 1 stay, and the block is longer than all keys.",
+        ),
+        Probe("one query", _case(1, 6, 4, d=2, v=3), "edge", why="As when text is generated, without a mask."),
     ),
     mistakes=(
         Mistake(

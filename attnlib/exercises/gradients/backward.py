@@ -142,6 +142,11 @@ _BACKWARD = Exercise(
         Probe("no batch", random_inputs(q=3, k=5, d=7, v=2), why="no leading axis at all"),
         Probe("two leading axes", random_inputs(2, 3, q=4, k=2, d=6, v=5), why="batch and head, more queries than keys"),
         Probe("large scores", _large_scores, "edge"),
+        Probe(
+            "three leading axes, one of size 1", random_inputs(2, 1, 3, q=1, k=4, d=5, v=2), "edge",
+            "every axis stays, whatever its size, and any number of them may stand in front",
+        ),
+        Probe("one key, one feature", random_inputs(q=3, k=1, d=2, v=1), "edge", "its weight is 1: no gradient but the value's"),
     ),
     mistakes=(
         Mistake(

@@ -47,6 +47,7 @@ _CAUSAL = Exercise(
         Probe("one query, 5 keys", lambda rng: (1, 5), why="the step of a decoder"),
         Probe("4 queries, 4 keys", lambda rng: (4, 4), "equal", "where both alignments agree"),
         Probe("more queries than keys", lambda rng: (4, 2), "edge", "the first queries may look at nothing"),
+        Probe("3 queries, one key", lambda rng: (3, 1), "edge", "a column: the last query alone may look"),
     ),
     mistakes=(
         Mistake(

@@ -121,6 +121,9 @@ _DISTANCE_BIAS = Exercise(
         Probe("two leading axes", _inputs(2, 3, n=4, v=5), why="batch and head share one bias"),
         Probe("one token", _inputs(3, n=1, v=2), "edge", "its only weight is 1, whatever the bias: the answer is 0"),
         Probe("padding on the left", _empty_rows, "edge", "rows of zeros contribute nothing"),
+        Probe(
+            "three leading axes, one of size 1", _inputs(2, 1, 3, n=4, v=1), "edge", "they all share one bias",
+        ),
     ),
     mistakes=(
         Mistake(

@@ -79,6 +79,32 @@ def _huge_hidden(rng):
     return scores, keep
 
 
+def _near_minus_2e9(rng):
+    # Hundreds apart: each row has one weight 1, so that a sum in another order cannot be wrong in its digits.
+    scores, keep = _shifted(0.0)(rng)
+    return 100.0 * rng.permuted(np.tile(np.arange(6.0), (4, 1)), axis=1) - 2e9, keep
+
+
+def _zeros(rng):
+    scores, keep = _shifted(0.0)(rng)
+    scores[1:, 1] = scores[3, 3] = 0.0
+    scores[0, 0] = -0.0
+    return scores, keep
+
+
+def _wide_rows(rng):
+    scores, keep = _shifted(0.0)(rng)
+    return scores + 1000.0 * (np.arange(6) % 3 - 1), keep
+
+
+def _empty_everywhere(rng):
+    keep = rng.random((2, 1, 3, 4, 5)) < 0.7
+    keep[..., 0, :, :][..., [0, 2], :] = False
+    keep[..., 1, :, :][..., 3, :] = False
+    keep[0, 0, 2] = False
+    return rng.standard_normal(keep.shape), keep
+
+
 _MASKED = Exercise(
     "masked_softmax",
     title="A softmax with a mask",
@@ -104,14 +130,23 @@ _MASKED = Exercise(
         ),
         Probe("scores near -30", _shifted(-30.0), why="below every modest fill"),
         Probe("scores near 1000", _shifted(1000.0), "edge", "their exponentials overflow"),
-        Probe("scores near -2e9", _shifted(-2e9), "edge", "below every fill: only minus infinity is lower"),
-        Probe("a row that sees nothing", _empty_rows, "edge"),
-        Probe("a hidden key has a huge score", _huge_hidden, "edge"),
+        Probe("scores near -2e9", _near_minus_2e9, "edge", "below every fill: only minus infinity is lower"),
+        Probe("a row that sees nothing", _empty_rows, "edge", "among others that see something"),
+        Probe("a hidden key has a huge score", _huge_hidden, "edge", "it must not enter the maximum"),
         Probe(
             "rows far apart",
             lambda rng: (_shifted(0.0)(rng)[0] - [[0], [2000], [0], [1000]], _shifted(0.0)(rng)[1]),
             "edge",
+            "each row needs its own maximum",
         ),
+        Probe("zeros among the scores", _zeros, "edge", "a score of 0 is a score like any other"),
+        Probe("scores 1000 apart in a row", _wide_rows, "edge", "only the largest visible score is a safe shift"),
+        Probe(
+            "three leading axes, empty rows first, between and last", _empty_everywhere, "edge",
+            "every axis stays, and an empty row says nothing about the next",
+        ),
+        Probe("every row empty", lambda rng: (rng.standard_normal((3, 2)), np.zeros((3, 2), dtype=bool)), "edge", "all zeros"),
+        Probe("one row", lambda rng: (rng.standard_normal(5), np.arange(5) != 3), "edge", "no leading axis at all"),
     ),
     mistakes=(
         Mistake("inverted", "keep and hide swapped", "You hid exactly the allowed keys: True means keep.", 1),

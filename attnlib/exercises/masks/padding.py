@@ -75,6 +75,15 @@ def _sequences(real, d=4, v=2, size=1.0):
 _LEFT = [[1, 1, 1, 1, 1], [0, 0, 1, 1, 1], [0, 0, 0, 1, 1]]
 _RIGHT = [row[::-1] for row in _LEFT]
 
+def _below_every_fill(rng):
+    # Whole numbers, and d = 4: every score is exact, and hundreds from the next, so that each weight is 0 or 1.
+    query, key, value, mask = _sequences(_LEFT)(rng)
+    query[...] = 0.0
+    query[..., 0], query[..., 1] = 2.0**16, 2.0
+    key[..., 0], key[..., 1] = np.where(mask, -1, 1) * 2.0**17, 128.0 * rng.permuted(np.tile(np.arange(5), (3, 1)), axis=1)
+    return query, key, value, mask
+
+
 _PADDED = Exercise(
     "padded_causal_attention",
     title="Padded sentences, attended causally",
@@ -91,6 +100,13 @@ _PADDED = Exercise(
         Probe("b = n, with holes", _sequences([[1, 0, 1], [0, 1, 1], [1, 1, 1]]), "equal"),
         Probe("no padding", _sequences([[1, 1, 1, 1]] * 2, d=3, v=5), why="then it is causal attention"),
         Probe("large scores", _sequences(_LEFT, size=40.0), "edge", "nothing may overflow"),
+        Probe(
+            "real keys near -4e9, padding near 4e9", _below_every_fill, "edge",
+            "no finite number hides a key, neither in the place of its score nor added to it",
+        ),
+        Probe("one token", _sequences([[1], [0]], d=3, v=2), "edge", "axes of size 1 stay; the other sees nothing"),
+        Probe("one sentence, one feature", _sequences([[0, 1, 1, 0]], d=1, v=1), "edge", "axes of size 1 stay"),
+        Probe("a sentence of padding alone", _sequences([[1, 1, 0], [0, 0, 0]], d=5, v=4), "edge", "all its rows are zero"),
     ),
     mistakes=(
         Mistake(

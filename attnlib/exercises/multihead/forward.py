@@ -97,12 +97,14 @@ _MHA = Exercise(
     solution=mha,
     family=_mha_family,
     probes=(
-        Probe("all sizes differ", layer(b=2, n=5, m=14, heads=3, d=4, v=2)),
+        Probe("all sizes differ", layer(b=2, n=5, m=19, heads=3, d=4, v=2)),
         Probe("m = h·d", layer(b=2, n=5, m=12, heads=3, d=4), "equal", "all weights are square here"),
         Probe("n = d = v", layer(b=2, n=4, m=8, heads=2, d=4), "equal", "a wrong split has the right shape here"),
         Probe("one head", layer(b=2, n=5, m=6, heads=1, d=6), "equal", "mistakes in splitting do not show here"),
         Probe("heads of one feature", layer(b=2, n=3, m=4, heads=4, d=1), "equal", "as many heads as features"),
         Probe("large scores", layer(b=2, n=5, m=12, heads=3, d=4, large=True), "edge"),
+        Probe("one token", layer(b=1, n=1, m=5, heads=2, d=3, v=1), "edge", "axes of size 1 stay"),
+        Probe("one output feature", layer(b=2, n=3, m=1, heads=2, d=5, v=2), "edge", "tokens of one feature"),
     ),
     mistakes=(
         Mistake(

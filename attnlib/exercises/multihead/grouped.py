@@ -101,6 +101,7 @@ _GQA = Exercise(
         Probe("every head its own", _groups(3, 3), why="this is plain multi-head attention"),
         Probe("one key head for all", _groups(3, 1), why="multi-query attention"),
         Probe("large scores", _groups(6, 2, size=1000.0), "edge"),
+        Probe("one query, one key, one feature", _groups(4, 2, b=1, q=1, k=1, d=3, v=1), "edge", "axes of size 1 stay"),
     ),
     mistakes=(
         Mistake(
@@ -203,6 +204,7 @@ _GQA_BACKWARD = Exercise(
         Probe("6 query heads, 2 key heads", _per_head(6, 2)),
         Probe("4 query heads, 2 key heads", _per_head(4, 2, n=2, d=7), why="groups as large as their number"),
         Probe("one key head for all", _per_head(3, 1, b=1, n=5, d=4), why="multi-query attention"),
+        Probe("one token, one feature", _per_head(6, 2, n=1, d=1), "edge", "axes of size 1 stay"),
     ),
     mistakes=(
         Mistake(

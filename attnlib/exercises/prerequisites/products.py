@@ -130,6 +130,10 @@ PRODUCT_TRANSPOSE = Exercise(
             why="The ordinary batch; in the next case all sizes agree, so that `.T` runs and can be named.",
         ),
         Probe("a batch of 3 square matrices", lambda rng: _three_factors(rng, 3, 3, 3, 3, batch=(3,)), "edge"),
+        Probe(
+            "three leading axes, one of size 1", lambda rng: _three_factors(rng, 2, 3, 1, 4, batch=(2, 1, 3)), "edge",
+            why="Every axis stays, whatever its size.",
+        ),
     ),
     mistakes=(
         Mistake(

@@ -128,9 +128,11 @@ def _backward_method(answer):
     return ""
 
 
-def _backward_case(q, k, block_q, block_k, causal=False, *, d=5, v=4):
+def _backward_case(q, k, block_q, block_k, causal=False, *, d=5, v=4, apart=0.0):
     def make(rng):
         query, key = rng.standard_normal((q, d)), rng.standard_normal((k, d))
+        if apart:  # whole rows of scores are moved, one up, the next down
+            query[:, 0], key[:, 0] = apart * (np.arange(q) % 3 - 1), math.sqrt(d)
         value, d_out = rng.standard_normal((k, v)), rng.standard_normal((q, v))
         scores = query @ key.T / math.sqrt(d)
         if causal:
@@ -157,6 +159,14 @@ _BACKWARD = Exercise(
         Probe("causal, square", _backward_case(6, 6, 2, 2, True), why="Tiles above, on and below the diagonal."),
         Probe("one tile", _backward_case(3, 5, 4, 6), why="Nothing to accumulate."),
         Probe("causal, the queries at the end of the keys", _backward_case(5, 7, 2, 3, True)),
+        Probe(
+            "rows 1000 apart", _backward_case(4, 7, 3, 2, d=3, v=2, apart=1000.0), "edge",
+            why="exp(scores) and exp(logsumexp) overflow or vanish; only their difference is a number to exponentiate.",
+        ),
+        Probe(
+            "one query, one key, one feature", _backward_case(1, 1, 2, 2, True, d=1, v=1), "edge",
+            why="Axes of size 1 stay.",
+        ),
     ),
     mistakes=(
         Mistake(

@@ -26,8 +26,10 @@ def _oracle(d_out, d_logsumexp, query, key, value):
     def loss(queries, keys, values):
         total = 0
         for i, asked in enumerate(queries):
-            powers = [np.exp(sum(x * y for x, y in zip(asked, found)) / math.sqrt(len(asked))) for found in keys]
-            total += d_logsumexp[i] * np.log(sum(powers))
+            scores = [sum(x * y for x, y in zip(asked, found)) / math.sqrt(len(asked)) for found in keys]
+            top = max(score.real for score in scores)
+            powers = [np.exp(score - top) for score in scores]
+            total += d_logsumexp[i] * (top + np.log(sum(powers)))
             for power, row in zip(powers, values, strict=True):
                 total += power / sum(powers) * sum(x * y for x, y in zip(row, d_out[i]))
         return total
@@ -61,7 +63,8 @@ def _family(bugs):
 
     def variant(d_out, d_logsumexp, query, key, value):
         scale = 1 / math.sqrt(query.shape[1])
-        powers = np.exp(scale * query @ key.T)
+        scores = scale * query @ key.T
+        powers = np.exp(scores - scores.max(axis=1, keepdims=True))
         weights = powers / powers.sum(axis=1, keepdims=True)
         out = weights @ value
         products = (out if "mean_of_out" in bugs else d_out) * out
@@ -83,6 +86,13 @@ def _inputs(q, k, d, v):
     return make
 
 
+def _rows_apart(rng):
+    """The first feature adds 1000 to all scores of one row and takes 1000 from all of another."""
+    d_out, d_logsumexp, query, key, value = _inputs(3, 5, 4, 2)(rng)
+    query[:, 0], key[:, 0] = [40.0, 0.0, -40.0], 50.0
+    return d_out, d_logsumexp, query, key, value
+
+
 _DERIVED = Exercise(
     "backward_with_logsumexp",
     title="A gradient for the logsumexp, too",
@@ -97,6 +107,7 @@ _DERIVED = Exercise(
         Probe("all sizes differ", _inputs(3, 5, 4, 2)),
         Probe("one query", _inputs(1, 4, 3, 2), why="A part of the keys for one query, as when text is generated."),
         Probe("q = k = d = v", _inputs(3, 3, 3, 3), "equal", "A term along the wrong axis runs here."),
+        Probe("rows far apart", _rows_apart, "edge", "The exponentials overflow, unless each row has its own shift."),
     ),
     mistakes=(
         Mistake(

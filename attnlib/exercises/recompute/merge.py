@@ -87,6 +87,13 @@ def _some_hidden(scores):
     return scores
 
 
+def _far_apart(scores):
+    """The rows lie 1000 apart, and in the second row the part of 5 keys is 1000 below that of 3."""
+    places = np.array([[0.0], [0.0], [1000.0], [-1000.0]])
+    places[1] = -1000.0 if scores.shape[1] == 5 else 0.0
+    return scores + places
+
+
 def _by_logsumexp(maximum_a, total_a, out_a, maximum_b, total_b, out_b):
     a, b = maximum_a + np.log(total_a), maximum_b + np.log(total_b)
     both = np.logaddexp(a, b)
@@ -112,8 +119,10 @@ _MERGE = Exercise(
             "peaky scores", _partials(3, (4, 6), 5, lambda scores: 8 * scores),
             why="One part has nearly all the weight.",
         ),
-        Probe("large scores", _partials(3, (4, 6), 2, lambda scores: scores + 1000), "edge"),
+        Probe("large scores", _partials(3, (4, 6), 2, lambda scores: scores + 1000), "edge", "Their exponentials overflow."),
         Probe("some rows see nothing in a part, or at all", _partials(4, (5, 3), 2, _some_hidden), "edge"),
+        Probe("one query, one feature", _partials(1, (2, 3), 1), "edge", "Axes of size 1 stay."),
+        Probe("rows and parts far apart", _partials(4, (5, 3), 2, _far_apart), "edge", "Each row has its own maximum."),
     ),
     mistakes=(
         Mistake(

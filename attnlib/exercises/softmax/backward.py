@@ -99,6 +99,11 @@ SOFTMAX_BACKWARD = Exercise(
             why="The answer is the deviation from the plain mean, so every slip can be followed by hand.",
         ),
         Probe("one-hot upstream gradient", _one_hot_upstream, "edge", why="The answer is one row of the Jacobian."),
+        Probe("one row", lambda rng: (rng.normal(size=5), _weights(rng, 5)), "edge", why="No leading axis at all."),
+        Probe(
+            "three leading axes, one of size 1", lambda rng: (rng.normal(size=(2, 1, 3, 4)), _weights(rng, 2, 1, 3, 4)),
+            "edge", why="Any number of axes, and each one of them stays, whatever its size.",
+        ),
     ),
     mistakes=(
         Mistake(

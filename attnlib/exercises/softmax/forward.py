@@ -116,6 +116,11 @@ SOFTMAX = Exercise(
         Probe("wide rows", _wide_rows, "edge"),
         Probe("one huge score", _outlier, "edge"),
         Probe("integers", lambda rng: (rng.integers(1, 6, size=(3, 4)),), "edge"),
+        Probe("one row", lambda rng: (rng.normal(size=5),), "edge", why="No leading axis at all."),
+        Probe(
+            "three leading axes, one of size 1", lambda rng: (rng.normal(size=(2, 1, 3, 4)),), "edge",
+            why="Any number of axes, and each one of them stays, whatever its size.",
+        ),
     ),
     mistakes=(
         Mistake(

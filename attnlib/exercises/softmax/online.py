@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from attnlib.exercises.engine.model import Exercise, Mistake, Probe
+from attnlib.exercises.engine.stream import goes_back, most_at_once, reads
 
 
 def online_softmax(x, block):
@@ -66,9 +67,12 @@ def _one_score_at_a_time(x, block):
     return maximum, total
 
 
-def _whole_row(x, block):
-    maximum = x.max()
-    return maximum, np.exp(x - np.where(np.isneginf(maximum), 0.0, maximum)).sum()
+def _by_logsumexp(x, block):
+    maximum, both = -np.inf, -np.inf
+    for start in range(0, len(x), block):
+        scores = x[start : start + block]
+        maximum, both = np.maximum(maximum, scores.max()), np.logaddexp(both, np.logaddexp.reduce(scores))
+    return maximum, np.exp(both - maximum) if maximum > -np.inf else 0.0
 
 
 def _safe_shift(x, block):
@@ -97,6 +101,29 @@ def _first_block_minus_inf(rng):
     x = rng.uniform(0.5, 2.0, size=6)
     x[:3] = -np.inf
     return x, 3
+
+
+def _minus_inf_between(rng):
+    x = rng.uniform(0.5, 2.0, size=14)
+    x[[1, 3, 4, 5, 8, 9]] = -np.inf  # blocks of 3: some of it, all of it, the last of it, the first of it
+    x[13] = 3.0
+    return x, 3
+
+
+def _method(answer):
+    block = 3
+    log = reads(answer, np.random.default_rng(0).standard_normal(20), block)
+    if most_at_once(log) > block:
+        return (
+            f"the values are right, but one step looks at {most_at_once(log)} scores at once where a block has "
+            f"{block}: use up one block before you look at the next."
+        )
+    if goes_back(log, block):
+        return (
+            "the values are right, but it goes back to scores of an earlier block: one walk through them is enough, "
+            "if the old sum is corrected when the maximum grows."
+        )
+    return ""
 
 
 ONLINE_SOFTMAX = Exercise(
@@ -133,6 +160,15 @@ ONLINE_SOFTMAX = Exercise(
             why="An answer that exponentiates the scores themselves overflows here.",
         ),
         Probe("every score -inf", lambda rng: (np.full(6, -np.inf), 3), "edge"),
+        Probe(
+            "-inf in a block, and blocks of it between others", _minus_inf_between, "edge",
+            why="A score of -inf adds nothing; it is no reason to skip its block, to stop or to start again.",
+        ),
+        Probe(
+            "-inf to the end", lambda rng: (np.append(rng.uniform(0.5, 2.0, size=4), np.full(4, -np.inf)), 3), "edge",
+            why="What was collected has to stay as it is.",
+        ),
+        Probe("one score", lambda rng: (rng.uniform(0.5, 2.0, size=1), 3), "edge", why="A block longer than the row."),
     ),
     mistakes=(
         Mistake(
@@ -196,8 +232,9 @@ ONLINE_SOFTMAX = Exercise(
     "this when the maximum moves. The guard is for rows in which every score so far is -inf: -inf - (-inf) would be "
     "NaN.",
     insight="Only two numbers are carried along, however long the row is; Flash attention is built on them.",
-    accepts={"one score at a time": _one_score_at_a_time, "whole row": _whole_row, "safe shift": _safe_shift},
+    accepts={"one score at a time": _one_score_at_a_time, "by logsumexp": _by_logsumexp, "safe shift": _safe_shift},
     outputs=("maximum", "total"),
+    method=_method,
 )  # fmt: skip
 
 EXERCISES = (ONLINE_SOFTMAX,)

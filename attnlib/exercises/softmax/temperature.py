@@ -122,6 +122,11 @@ TEMPERATURE_GRADIENT = Exercise(
             "equal scores", lambda rng: (rng.normal(size=(3, 4)), np.full((3, 4), 1.5), 0.7), "edge",
             why="Equal scores have equal weights at every temperature: the answer is 0.",
         ),
+        Probe("one row", lambda rng: _inputs(rng, (5,), 0.7), "edge", why="No leading axis at all."),
+        Probe(
+            "three leading axes, one of size 1", lambda rng: _inputs(rng, (2, 1, 3, 4), 0.7), "edge",
+            why="The number collects over all axes in front, however many there are.",
+        ),
     ),
     mistakes=(
         Mistake(
