@@ -41,7 +41,7 @@ def test_check_prints_one_line_when_unattempted_and_returns_nothing(capsys):
 def test_check_prints_the_pass_and_an_insight(capsys):
     check("softmax", find("softmax").solution)
     assert out(capsys) == (
-        "[x] softmax: all 7 cases right\n"
+        "[x] softmax: all 9 cases right\n"
         "    A shift that changes nothing on paper decides whether the computer gets\n"
         "    an answer at all. Compare with the book's: solution(\"softmax\")\n"
     )
@@ -52,7 +52,7 @@ def test_check_prints_the_mistake_the_place_and_the_hint(capsys):
     assert out(capsys) == (
         "[!] softmax: Right on small inputs, NaN or inf on scores near 1000: shift\n"
         "    each row by its maximum before `exp`.\n"
-        "    4 of 7 cases right; wrong: large scores; rows far apart; one huge score.\n"
+        "    6 of 9 cases right; wrong: large scores; rows far apart; one huge score.\n"
         '    For help: hint("softmax", 2)\n'
     )
 
@@ -350,7 +350,7 @@ check("softmax", softmax)
     assert done.stdout.splitlines()[:3] == [
         "[ ] softmax: not attempted yet",
         "(From here on the book's own softmax is used, until yours passes.)",
-        "[x] softmax: all 7 cases right",
+        "[x] softmax: all 9 cases right",
     ]
     assert json.loads((tmp_path / "p.json").read_text())["exercises"]["softmax"]["state"] == "passed"
 

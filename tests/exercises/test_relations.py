@@ -83,5 +83,5 @@ def test_an_overflow_does_not_hide_a_mistake_that_everybody_can_see():
 def test_a_rejection_says_where():
     result = grade("softmax", lambda x: np.exp(x) / np.exp(x).sum(axis=-1, keepdims=True))
     assert result.failed == ("large scores", "rows far apart", "one huge score")
-    assert result.lines[1] == "    4 of 7 cases right; wrong: large scores; rows far apart; one huge score."
+    assert result.lines[1] == "    6 of 9 cases right; wrong: large scores; rows far apart; one huge score."
     assert result.lines[2] == '    For help: hint("softmax", 2)'

@@ -29,9 +29,9 @@ NONSENSE = {
     "a function": (lambda x: np.exp, "returns a ufunc, not numbers"),
     "a ragged list": (lambda x: [[1.0], [2.0, 3.0]], "returns rows of unequal length"),
     "objects": (lambda x: right(x).astype(object), "returns an array of Python objects, not of floats"),
-    "fractions": (lambda x: Fraction(1, 2), "returns a Fraction, not numbers"),
+    "a fraction": (lambda x: Fraction(1, 2), r"the shape is \(\); \(2, 3, 5\) is expected"),
+    "a list with a word": (lambda x: [Fraction(1, 2), "half"], "returns a list, not numbers"),
     "complex": (lambda x: right(x) + 0j, "returns complex numbers"),
-    "a list": (lambda x: right(x).tolist(), "returns a list, not an array"),
     "a tuple of one": (lambda x: (right(x),), "returns a tuple of one; is there a comma too many"),
     "two outputs": (lambda x: (right(x), x), "returns 2 things, but one is expected: weights"),
     "booleans": (lambda x: right(x) > 0.5, "numbers are expected"),
@@ -71,7 +71,7 @@ def test_the_outputs_that_are_right_are_named():
 
     result = grade("online_softmax", total_doubled)
     assert result.lines[0] == "[!] online_softmax: total: every number is 2 times the right one."
-    assert result.lines[1].startswith("    maximum right; total wrong. 1 of 8 cases right; wrong: random")
+    assert result.lines[1].startswith("    maximum right; total wrong. 1 of 11 cases right; wrong: random")
 
 
 # --- what it raises -------------------------------------------------------------------------------

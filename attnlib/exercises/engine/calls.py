@@ -9,6 +9,8 @@ import sys
 import warnings
 import zlib
 from dataclasses import dataclass
+from decimal import Decimal
+from numbers import Real
 
 import numpy as np
 
@@ -147,8 +149,6 @@ def _read(exercise, raw):
             parts, problem = [raw[0]], "returns a tuple of one; is there a comma too many after `return`?"
         elif isinstance(raw, tuple) and not exercise.value:
             raise _Unreadable(f"returns {len(raw)} things, but one is expected: {names[0]}")
-        elif isinstance(raw, list) and not exercise.value:
-            problem = "returns a list, not an array"
     else:
         wanted = f"{len(names)} things are expected: {', '.join(names)}"
         if isinstance(raw, np.ndarray):
@@ -181,11 +181,17 @@ def _as_array(part, words):
         raise _Unreadable("returns rows of unequal length") from None
     if array.dtype.kind == "c":
         raise _Unreadable("returns complex numbers")
+    if array.dtype.kind == "O" and not isinstance(part, np.ndarray) and all(map(_is_number, array.flat)):
+        array = array.astype(float)  # fractions, decimals, integers of any length
     if array.dtype.kind == "O" and isinstance(part, np.ndarray):
         raise _Unreadable("returns an array of Python objects, not of floats")
     if array.dtype.kind not in ("fiubU" if words else "fiub"):
         raise _Unreadable(f"returns a {_type_name(part)}, not numbers")
     return array
+
+
+def _is_number(x):
+    return isinstance(x, (Real, Decimal)) and not isinstance(x, (bool, np.bool_))
 
 
 def _type_name(thing):
