@@ -309,7 +309,8 @@ def forward(query, key, value, block, causal, maximum):
         new = maximum(old, scores)
         shift = np.where(np.isneginf(new), 0, new)
         rescale, powers = np.exp(old - shift), np.exp(scores - shift)
-        total, out, old = total * rescale + powers.sum(axis=1, keepdims=True), out * rescale + powers @ value[columns], new
+        total, out = total * rescale + powers.sum(axis=1, keepdims=True), out * rescale + powers @ value[columns]
+        old = new
     total = np.where(total == 0, 1, total)
     return out / total, (old + np.log(total))[:, 0]
 
