@@ -127,6 +127,44 @@ def test_another_way_to_walk_through_the_keys_passes(answer):
     assert grade("flash_forward", answer).status == "passed"
 
 
+def two_passes(query, key, value, block, causal):
+    scale, top = 1 / math.sqrt(query.shape[1]), np.full((len(query), 1), -np.inf)
+    for start in range(0, len(key), block):
+        scores = hide(scale * query @ key[start : start + block].T, -start, causal, len(query), len(key))
+        top = np.maximum(top, scores.max(axis=1, keepdims=True))
+    out, total = np.zeros((len(query), value.shape[1])), np.zeros((len(query), 1))
+    for start in range(0, len(key), block):
+        scores = hide(scale * query @ key[start : start + block].T, -start, causal, len(query), len(key))
+        powers = np.exp(scores - np.where(np.isneginf(top), 0, top))
+        total, out = total + powers.sum(axis=1, keepdims=True), out + powers @ value[start : start + block]
+    total = np.where(total == 0, 1, total)
+    return out / total, (top + np.log(total))[:, 0]
+
+
+def whole_row(x, block):
+    return x.max(), np.exp(x - np.where(np.isneginf(x.max()), 0.0, x.max())).sum()
+
+
+def maximum_first(x, block):
+    maximum = max(x)
+    shift = 0.0 if np.isneginf(maximum) else maximum
+    return maximum, sum(np.exp(x[start : start + block] - shift).sum() for start in range(0, len(x), block))
+
+
+@pytest.mark.parametrize(
+    "id, answer, objection",
+    [
+        ("flash_forward", two_passes, "the same queries meet a block of keys again after other blocks"),
+        ("online_softmax", whole_row, "one step looks at 20 scores at once where a block has 3"),
+        ("online_softmax", maximum_first, "it goes back to scores of an earlier block"),
+    ],
+)
+def test_who_looks_ahead_or_comes_back_is_told_so(id, answer, objection):
+    result = grade(id, answer)
+    assert result.status == "wrong" and result.mistakes == () and result.failed == ()
+    assert result.lines[0].startswith(f"[!] {id}: the values are right, but {objection}"), result.lines
+
+
 def test_wrong_values_are_named_before_the_method_is_looked_at():
     def unscaled(query, key, value, block, causal):
         return finish(hide(query @ key.T, 0, causal, len(query), len(key)), value)
