@@ -154,8 +154,8 @@ class TapFigure:
         )
         if self._weights.hidden[row, column]:
             return f'<td {marks} class="masked" aria-label="0, hidden">0</td>'
-        # At most two fifths of the colour, so that the number can be read on it in both schemes.
-        tint = round(40 * float(self._weights.tints[row, column]))
+        # At most three tenths of the colour, so that the number can be read on it in both schemes.
+        tint = round(30 * float(self._weights.tints[row, column]))
         style = f"background: color-mix(in srgb, {_colour(self._ENTRY)} {tint}%, transparent)"
         return f'<td {marks} style="{style}">{self._weight(row, column)}</td>'
 

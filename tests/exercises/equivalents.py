@@ -11,6 +11,10 @@ EQUIVALENTS = {
         "np.tril(np.ones((n, n), dtype=bool)) & real[:, np.newaxis, :] -> "
         "real[:, np.newaxis, :] & np.tril(np.ones((n, n), dtype=bool))": "and does not mind the order",
     },
+    "distance_bias_backward": {
+        "np.array([np.trace(d_scores, offset=-r, axis1=-2, axis2=-1).sum() for r in range(n)]) -> "
+        "[np.trace(d_scores, offset=-r, axis1=-2, axis2=-1).sum() for r in range(n)]": "a list of the same numbers",
+    },
     "previous_token_head": {
         "9 -> 10": "Still sharper.",
         "np.sqrt(places) -> places": "Still sharper.",

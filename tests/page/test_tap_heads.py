@@ -65,7 +65,7 @@ def test_the_largest_number_has_the_strongest_colour_whatever_its_sign():
     def tints(**settings):
         return [int(tint) for tint in re.findall(r"color-mix\(in srgb, [^%]*\) (\d+)%", figure(**settings)._repr_html_())]
 
-    assert tints(handed=HANDED * [1.0, -4.0]) == [10, 40]  # 0.5 and -2
+    assert tints(handed=HANDED * [1.0, -4.0]) == [8, 30]  # 0.5 and -2
     assert tints(weights=0 * WEIGHTS) == [0, 0]
 
 
