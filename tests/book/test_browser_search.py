@@ -14,9 +14,11 @@ FIRST = {
     "masks": ("4. Decide who may look at whom", "The library’s masks"),
     "head": ("5. Run several attentions side by side", "Exercise 5.9: The gradient of a shared head"),
     "flash": ("6. Never write the score matrix down", "The traffic of Flash, counted"),
-    "ring attention": ("7. Get the gradients back, share the work", "A text too long for one machine: ring attention"),
+    "ring attention": (
+        "7. Get the gradients back, share the work", "A text too long for one machine: ring attention",
+    ),
     "online softmax": ("Look up a term", "online softmax"),
-    "logsumexp": ("Look up a term", "logsumexp"),
+    "logsumexp": ("7. Get the gradients back, share the work", "Exercise 7.3: A gradient for the logsumexp, too"),
     "kv cache": ("Look up a term", "KV cache"),
     "rotary": ("attnlib.positions", "attnlib.positions.rotary"),
 }

@@ -38,8 +38,9 @@ def test_helpers_are_those_of_the_same_file_and_what_they_call_in_turn():
     assert reading.source(softmax, helpers=True) == reading.source(softmax)  # it calls nothing in its own file
     shown = re.findall(r"^def (\w+)", reading.source(flash_attention, helpers=True), re.MULTILINE)
     assert shown == ["flash_attention", "_one_pass", "_all_is_small", "_are_moderate"]
+    # It makes a _Part, too, which is a class.
     shown = re.findall(r"^(?:def|class) (\w+)", reading.source(flash_attention_backward, helpers=True), re.MULTILINE)
-    assert shown == ["flash_attention_backward", "_recompute", "_weights_again", "_split", "_without_blur"]  # not _Part, a class
+    assert shown == ["flash_attention_backward", "_recompute", "_weights_again", "_split", "_without_blur"]
     shown = re.findall(r"^def (\w+)", reading.show_source(reading.show_source, helpers=True).data, re.MULTILINE)
     assert shown == ["source", "show_source", "_with_helpers", "_names", "_without_docstrings"]
 
