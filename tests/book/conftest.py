@@ -27,6 +27,9 @@ def chromium(site):
     """A running browser."""
     if browser.chromium() is None:
         missing(f"no browser is installed (looked for {', '.join(browser.NAMES)})")
+    from playwright.sync_api import expect
+
+    expect.set_options(timeout=120_000)  # as for all else that is waited for: a busy machine is no fault of the book
     with browser.launched() as running:
         yield running
 
