@@ -177,7 +177,7 @@ def test_a_number_in_place_of_minus_infinity_gets_a_sentence():
         out, logsumexp = find("flash_forward").solution(*arguments)
         return out, np.where(np.isneginf(logsumexp), 0.0, logsumexp)
 
-    assert "the largest difference from the right answer is infinite" in grade("flash_forward", answer).lines[0]
+    assert "finite where -inf is right, in 2 of 5 numbers" in grade("flash_forward", answer).lines[0]
 
 
 def plain_backward(d_out, query, key, value, out, logsumexp, block_q, block_k, causal):

@@ -8,6 +8,7 @@ from answers import first_line, right
 
 from attnlib.exercises import grade
 from attnlib.exercises.engine import relations
+from attnlib.exercises.engine.symptoms import Case
 
 RELATIONS = {
     "twice": (lambda x: 2 * right(x), "every number is 2 times the right one"),
@@ -21,22 +22,30 @@ RELATIONS = {
     "offset": (lambda x: right(x) + 0.25, "every number is off by the same amount, 0.25"),
     "first batch element": (
         lambda x: np.concatenate([right(x)[:1], right(x)[1:] * x[1:]]),
-        r"only the first (batch element|row) \(along axis 0\) is right",
+        r"only the first element \(along axis 0\) is right",
     ),
     "row factor": (lambda x: right(x) * x[..., :1], "right up to one factor for each row"),
     "column factor": (lambda x: right(x) * np.arange(1, x.shape[-1] + 1), "up to one factor for each column"),
     "row offset": (lambda x: right(x) + x[..., :1], "one constant added to each row"),
     "permuted": (lambda x: right(x)[..., ::-1], "the right numbers, in other places"),
-    "row sums": (lambda x: right(x) ** 2, "rows do not sum to 1; one of them sums to 0.40"),
+    "row sums": (lambda x: right(x) ** 2, "not every row sums to 1: one sums to 0.40"),
     "negative": (lambda x: right(x) + (np.arange(x.shape[-1]) == 0) - (np.arange(x.shape[-1]) == 1), "negative"),
-    "rounded": (lambda x: right(x).round(4), "right to about . digits only; rounded, or an epsilon in it?"),
+    "rounded": (lambda x: right(x).round(4), "rounded to 4 decimals"),
+    "rounded to six": (lambda x: right(x).round(6), "rounded to 6 decimals"),
+    "epsilon": (lambda x: right(x) + 1e-5 * right(x) ** 2, "right to about . digits only; rounded, or an epsilon in it?"),
+    "nearly once": (lambda x: 1.001 * right(x), "every number is 1.001 times the right one"),
+    "a little less": (lambda x: 0.9999 * right(x), "every number is 0.9999 times the right one"),
+    "half only in ordinary cases": (
+        lambda x: np.exp(x) / np.exp(x).sum(axis=-1, keepdims=True) / 2,
+        "on ordinary inputs, every number is 2 times too small",
+    ),
     "float32": (lambda x: right(x.astype(np.float32)), r"right to about 7 digits only; computed in float32\?"),
     "float32 inside": (
         lambda x: right(x.astype(np.float32)).astype(float),
         r"right to about 7 digits only; computed in float32\?",
     ),
     "float16": (lambda x: right(x.astype(np.float16)).astype(float), "right to about . digits only"),
-    "something else": (lambda x: np.sin(right(x) * 3) * x, "the largest difference|do not sum to 1"),
+    "something else": (lambda x: np.sin(right(x) * 3) * x, "the largest difference|not every row sums to 1"),
 }
 
 
@@ -51,8 +60,8 @@ def test_an_unknown_wrong_answer_is_described(case):
 def test_zeros_are_not_called_right_up_to_a_factor(axis):
     want = np.array([[1.0, 2.0, 4.0], [3.0, 5.0, 9.0], [2.0, 7.0, 1.0]])
     factors = np.expand_dims([0.0, 2.0, 3.0], axis)
-    assert "factor" not in relations.describe([(factors * want, want, {})])
-    assert "up to one factor" in relations.describe([((factors + 2) * want, want, {})])
+    assert "factor" not in relations.describe([Case(factors * want, want)])
+    assert "up to one factor" in relations.describe([Case((factors + 2) * want, want)])
 
 
 def test_a_transposed_answer_is_described():

@@ -117,6 +117,17 @@ def test_an_empty_answer_is_unattempted(answer, capsys):
     assert capsys.readouterr().out == "[ ] softmax: not attempted yet\n"
 
 
+def test_an_error_out_of_deeper_code_is_a_crash():
+    def not_there_yet(x):
+        raise NotImplementedError("this is not supported")
+
+    def answer(x):
+        return not_there_yet(x)
+
+    result = grade("softmax", answer)
+    assert result.status == "crashed" and "stops with NotImplementedError: this is not supported" in result.lines[0]
+
+
 def two_left(x):
     shifted = x - x.max(axis=-1, keepdims=True)
     exponentials = TODO

@@ -23,7 +23,7 @@ def test_a_word_is_right_in_any_case(answer):
 
 def test_a_wrong_word_is_told():
     assert grade(word_exercise(), "a").lines[0] == "[!] word: a is the other one."
-    assert grade(word_exercise(), "c").lines[0] == "[!] word: 'c' is not the answer."
+    assert grade(word_exercise(), "c").lines[0] == "[!] word: 'c' is not one of the words a, b."
     assert grade(word_exercise(), 3).lines[0] == "[!] word: a word is expected, not a number."
     assert grade(word_exercise(), ["b"]).status == "wrong"
 
@@ -35,7 +35,7 @@ def test_a_shape_may_be_written_in_any_way(answer):
 
 VALUES = {
     "a shape too short": ("matrix_shapes", (2, 3), "your tuple has 2 numbers; 3 are expected"),
-    "a wrong number": ("matrix_shapes", (2, 3, 9), "1 of 3 numbers are wrong"),
+    "a wrong number": ("matrix_shapes", (2, 3, 9), "1 of 3 numbers is wrong"),
     "a list for a number": ("vjp_cost", [1, 2], "one number is expected, not 2"),
     "a number in a list": ("vjp_cost", [320_000], "a bare number is expected, not a list, a tuple or an array"),
     "a number and a comma": ("vjp_cost", (320_000,), "a bare number is expected, not a list, a tuple or an array"),
@@ -46,12 +46,14 @@ VALUES = {
     "a tenth": ("delta_sum", 105.1, "your number is 10 times too small"),
     "a word": ("vjp_cost", "many", "a number is expected, not a word"),
     "True": ("vjp_cost", True, "numbers are expected"),
+    "rounded": ("variance_of_sum", 260, "rounded to 2 digits; give it in full"),
+    "rounded to one digit": ("two_token_weight", 0.6, "rounded to 1 digit; give it in full"),
     "a number": ("vjp_cost", 640_200, "your number is too large.$"),
     "ten times": ("delta_sum", 10510, "your number is 10 times the right one"),
     "NaN": ("delta_sum", float("nan"), "NaN"),
     "ragged": ("matrix_shapes", ((1, 2), 3), "rows of unequal length"),
     "a function that stops": ("vjp_cost", lambda: 1 / 0, "your value stops with ZeroDivisionError"),
-    "an object": ("vjp_cost", object(), "your value returns a object, not numbers"),
+    "an object": ("vjp_cost", object(), "your value returns an object, not numbers"),
 }
 
 

@@ -1,6 +1,7 @@
 """Call a function that may do anything, and report what it did. Nothing it does to the session stays."""
 
 import contextlib
+import dis
 import inspect
 import io
 import random
@@ -97,7 +98,7 @@ def run(exercise, function, probe):
         except _Unreadable as error:
             problem = str(error)
         except BaseException as error:  # also SystemExit: a check must survive everything
-            blank = _met_a_blank(error)
+            blank = _met_a_blank(error, function)
             problem = "meets a blank that is still to be filled" if blank else _crash(error)
     changed = _changed(exercise, args, arguments(exercise, probe))
     if replaced:
@@ -186,7 +187,7 @@ def _as_array(part, words):
     if array.dtype.kind == "O" and isinstance(part, np.ndarray):
         raise _Unreadable("returns an array of Python objects, not of floats")
     if array.dtype.kind not in ("fiubU" if words else "fiub"):
-        raise _Unreadable(f"returns a {_type_name(part)}, not numbers")
+        raise _Unreadable(f"returns {with_article(_type_name(part))}, not numbers")
     return array
 
 
@@ -194,15 +195,31 @@ def _is_number(x):
     return isinstance(x, (Real, Decimal)) and not isinstance(x, (bool, np.bool_))
 
 
+def with_article(noun):
+    return f"{'an' if noun[:1].lower() in tuple('aeio') else 'a'} {noun}"
+
+
 def _type_name(thing):
     return {"ndarray": "array"}.get(type(thing).__name__, type(thing).__name__)
 
 
-def _met_a_blank(error):
-    """NumPy sometimes raises an error of its own because of ours."""
-    while error is not None and not isinstance(error, NotImplementedError):
-        error = error.__cause__ or error.__context__
+def _met_a_blank(error, function):
+    """A TODO, or the function's own `raise NotImplementedError`; out of deeper code that is a crash like any other."""
+    if type(error) is NotImplementedError and _raises_itself(error, function):
+        return True
+    while error is not None and not isinstance(error, NotAttempted):
+        error = error.__cause__ or error.__context__  # NumPy sometimes raises an error of its own because of ours
     return error is not None
+
+
+def _raises_itself(error, function):
+    """Does the error come from a `raise` in the body of this very function?"""
+    last = error.__traceback__
+    while last.tb_next:
+        last = last.tb_next
+    code = last.tb_frame.f_code
+    mine = getattr(inspect.unwrap(function), "__code__", None)
+    return code is mine and dis.opname[code.co_code[last.tb_lasti]] == "RAISE_VARARGS"
 
 
 def _crash(error):

@@ -5,8 +5,9 @@ from itertools import combinations
 
 import numpy as np
 
-from attnlib.exercises.engine import relations
+from attnlib.exercises.engine import relations, symptoms
 from attnlib.exercises.engine.calls import argument_names, arguments, run_trusted
+from attnlib.exercises.engine.symptoms import Case
 
 SAME = 1e-6  # how close, at least, an answer must be to a known wrong one to be called by its name
 
@@ -62,8 +63,9 @@ def _close(a, b, rtol, atol):
 
 
 def recognise(exercise, outcomes, right):
-    """Return the ids of the known mistakes, one or two, that explain the outcomes; () if none do.
+    """Return the explanations that fit best: a list of tuples of one or two ids of known mistakes.
 
+    Mostly there is one, or none; where there are more, nothing on these cases tells them apart.
     Cases on which everybody can see a mistake come first; the edge cases count
     only when those are right, because an overflow there would hide the rest.
     """
@@ -72,13 +74,15 @@ def recognise(exercise, outcomes, right):
     stage = visible if not all(right[i] for i in visible) else list(everywhere)
     telling = [i for i in stage if not right[i] and outcomes[i].values is not None]
     if not telling:  # nothing but crashes: anything could be behind them
-        return ()
+        return []
     if all(_says_nothing(part) for i in telling for part in outcomes[i].values):
         stage = list(everywhere)  # NaN alone fits whatever loses all numbers, unless the other cases agree, too
-    ids = [mistake.id for mistake in exercise.mistakes]
     for size in (1,) if exercise.value else (1, 2):
         alike = {}
-        for bugs in combinations(ids, size):
+        for mistakes in combinations(exercise.mistakes, size):
+            if size == 2 and _same_quantity(*mistakes):
+                continue
+            bugs = tuple(mistake.id for mistake in mistakes)
             theirs = partial(variant, exercise, frozenset(bugs))
             if not all(_same(exercise, outcomes[i], theirs(i)) for i in stage):
                 continue
@@ -86,8 +90,13 @@ def recognise(exercise, outcomes, right):
                 continue  # nearly right (in float32, say) is not this mistake
             alike[bugs] = sum(_same(exercise, outcomes[i], theirs(i)) for i in everywhere)
         if alike:
-            return max(alike, key=alike.get)  # the first of the best
-    return ()
+            return [bugs for bugs, count in alike.items() if count == max(alike.values())]
+    return []
+
+
+def _same_quantity(one, other):
+    """Do both set the same thing, so that only one of them can be what was done?"""
+    return bool(one.sets) and one.sets == other.sets
 
 
 def _says_nothing(values):
@@ -119,34 +128,91 @@ def explain(exercise, outcomes, right):
     for name, got, right_one in zip(exercise.outputs, outcome.values, want, strict=True):
         if not right_output(exercise, got, right_one):
             break
-    else:  # every value is right, and still not everything is well
+    else:  # every value of this case is right, and still not everything is well
+        kept = "the values are right, but your" if values_right(exercise, outcomes) else "your"
         if outcome.changed:
-            return prefix + f"the values are right, but your function changes its input {outcome.changed[0]}."
-        return prefix + f"the values are right, but your {_noun(exercise)} {outcome.problem}."
+            return prefix + f"{kept} function changes its input {outcome.changed[0]}."
+        return prefix + f"{kept} {_noun(exercise)} {outcome.problem}."
     if exercise.behaviour:
         return prefix + exercise.behaviour.differs(arguments(exercise, probe), outcome.raw)
     if len(exercise.outputs) > 1:
-        place = [n for n, other in zip(exercise.outputs, want, strict=True) if right_output(exercise, got, other)]
-        if place:
-            return prefix + f"what you return as {name} is the right {place[0]}: is the order of the outputs right?"
+        other = _in_the_place_of(exercise, outcomes, name)
+        if other:
+            return prefix + f"what you return as {name} is the right {other}: is the order of the outputs right?"
         prefix += f"{name}: "
     problem = kind_problem(got, right_one)
     if problem:
         return prefix + problem + "."
-    same_stage = [i for i in order if (exercise.probes[i].kind == "edge") == (probe.kind == "edge")]
-    cases = _cases(exercise, outcomes, same_stage, name)
-    sentence = prefix + (relations.describe_value(*cases[0][:2]) if exercise.value else relations.describe(cases))
+    arrays = cases(exercise, outcomes)[name]
+    if probe.kind == "edge":  # the sentence names this case
+        arrays = [case for case in arrays if case.label == probe.label]
+    if exercise.value:
+        words = _words(exercise) if got.dtype.kind == "U" else ()
+        sentence = prefix + relations.describe_value(got, right_one, exercise.rtol, words)
+    else:
+        sentence = prefix + relations.describe(arrays)
     return sentence if sentence.endswith("?") else sentence + "."
 
 
-def _cases(exercise, outcomes, stage, name):
-    """The wrong arrays of one output, with the right ones and the inputs' sizes."""
-    place, cases = exercise.outputs.index(name), []
-    for i in stage:
-        want = expected(exercise)[i][place]
-        if outcomes[i].values is not None and not right_output(exercise, outcomes[i].values[place], want):
-            cases.append((outcomes[i].values[place], want, _sizes(exercise, exercise.probes[i])))
-    return cases
+def _in_the_place_of(exercise, outcomes, name):
+    """The output whose right values are returned as `name`, on every case that returns anything; or ""."""
+    place = exercise.outputs.index(name)
+    for other, theirs in enumerate(exercise.outputs):
+        pairs = zip(outcomes, expected(exercise), strict=True)
+        if all(got.values is None or right_output(exercise, got.values[place], want[other]) for got, want in pairs):
+            return theirs
+    return ""
+
+
+def named(exercise, explanations):
+    """The causes in words, and the ids of the mistakes that are certain, from what `recognise` found."""
+    known = {mistake.id: mistake for mistake in exercise.mistakes}
+    if len(explanations) == 1:
+        says = [known[id].say for id in explanations[0]]
+        return (says[0] if len(says) == 1 else f"two mistakes. (1) {says[0]} (2) {says[1]}"), explanations[0]
+    certain = tuple(id for id in explanations[0] if all(id in others for others in explanations))
+    rest = list(dict.fromkeys(id for ids in explanations for id in ids if id not in certain))
+    either = f"either: {known[rest[0]].say} Or: {known[rest[1]].say}" if len(rest) == 2 else ""
+    if certain and either:
+        return f"two mistakes. (1) {known[certain[0]].say} (2) E{either[1:]}", certain
+    if certain:
+        return f"two mistakes. One of them: {known[certain[0]].say}", certain
+    return (either if len(explanations[0]) == 1 else ""), ()
+
+
+def symptom(exercise, outcomes, found):
+    """What is seen on this answer of that which the mistakes found usually show: sentences, or ""."""
+    if values_right(exercise, outcomes):
+        return "" if exercise.value else "the values are right."
+    shown = [mistake.shows for mistake in exercise.mistakes if mistake.id in found]
+    claims = dict.fromkeys(claim for claims in shown for claim in claims.split())
+    words = symptoms.seen(claims, cases(exercise, outcomes)) if claims else ""
+    return f"{words}." if words else ""
+
+
+def values_right(exercise, outcomes):
+    """Is every number of every case right, whatever else is wrong?"""
+    return all(
+        outcome.values is not None
+        and all(right_output(exercise, got, right) for got, right in zip(outcome.values, want, strict=True))
+        for outcome, want in zip(outcomes, expected(exercise), strict=True)
+    )
+
+
+def cases(exercise, outcomes):
+    """For each output its arrays, the right ones and the inputs' sizes: a dict of name to list of `Case`."""
+    found = {name: [] for name in exercise.outputs}
+    for probe, outcome, want in zip(exercise.probes, outcomes, expected(exercise), strict=True):
+        for name, got, right in zip(exercise.outputs, outcome.values or (), want, strict=False):
+            good = right_output(exercise, got, right)
+            found[name].append(Case(got, right, _sizes(exercise, probe), probe.label, good, probe.kind == "edge"))
+    return found
+
+
+def _words(exercise):
+    """The words that may be answered: the right one and those of the mistakes."""
+    sets = [frozenset(), *(frozenset((mistake.id,)) for mistake in exercise.mistakes)]
+    return {str(exercise.family(bugs)()) for bugs in sets}
 
 
 def _sizes(exercise, probe):

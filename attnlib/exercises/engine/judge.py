@@ -7,7 +7,7 @@ import numpy as np
 from attnlib.exercises.engine import diagnose, turned
 from attnlib.exercises.engine.model import Exercise, Mistake, Probe, Result, value_exercise
 from attnlib.exercises.engine.registry import find
-from attnlib.exercises.engine.calls import TIME_LIMIT, argument_names, run, session_restored
+from attnlib.exercises.engine.calls import TIME_LIMIT, argument_names, run, session_restored, with_article
 from attnlib.exercises.engine.settings import hints_are_off
 from attnlib.exercises.engine.todo import blanks_left, holds_blank
 
@@ -36,7 +36,7 @@ def grade(exercise, answer):
     Examples
     --------
     >>> print(grade("softmax", lambda x: 2 * x).lines[0])
-    [!] softmax: rows do not sum to 1; one of them sums to -6.43.
+    [!] softmax: not every row sums to 1: one sums to -6.43.
     """
     exercise = exercise if isinstance(exercise, Exercise) else find(exercise)
     with session_restored():  # the judge, too, uses NumPy as it came, whatever the session made of it
@@ -74,15 +74,14 @@ def _judge(exercise, answer, outcomes):
         return _wrong(exercise, "wrong", objection, right) if objection else _passed(exercise)
     crashed = any(not ok and outcome.values is None for ok, outcome in zip(right, outcomes, strict=True))
     status = "crashed" if crashed else "wrong"
-    found = diagnose.recognise(exercise, outcomes, right)
-    known = {mistake.id: mistake for mistake in exercise.mistakes}
-    if len(found) == 2:
-        sentence = f"two mistakes. (1) {known[found[0]].say} (2) {known[found[1]].say}"
-    elif found:
-        sentence = known[found[0]].say
+    explanations = diagnose.recognise(exercise, outcomes, right)
+    causes, found = diagnose.named(exercise, explanations) if explanations else ("", ())
+    if causes:
+        symptom = diagnose.symptom(exercise, outcomes, {id for ids in explanations for id in ids})
+        sentence = f"{symptom} {causes[0].upper()}{causes[1:]}" if symptom else causes
     else:
         sentence = turned.explain(exercise, answer, right, crashed) or diagnose.explain(exercise, outcomes, right)
-    hint = known[found[0]].hint if found else None
+    hint = next((mistake.hint for mistake in exercise.mistakes if mistake.id in found[:1]), None)
     return _wrong(exercise, status, sentence, right, found, hint, _which_outputs(exercise, outcomes))
 
 
@@ -112,7 +111,7 @@ def _unsuitable(exercise, answer):
 
 
 def _what(answer):
-    return f"an array of shape {answer.shape}" if isinstance(answer, np.ndarray) else f"a {type(answer).__name__}"
+    return f"an array of shape {answer.shape}" if isinstance(answer, np.ndarray) else with_article(type(answer).__name__)
 
 
 def _is_empty(answer, outcome):

@@ -39,15 +39,24 @@ class Mistake:
     wrong : str
         The wrong formula, for people who read the source.
     say : str
-        Symptom, then cause, at most 160 characters; never the line of code to type.
+        The cause, at most 160 characters; never the line of code to type. It holds whatever else
+        is wrong: nothing on the values ("the right ...", "sums to", "times too large").
     hint : int, optional
         Number of the hint that fits, counted from 1.
+    shows : str
+        What it usually shows, as names in `symptoms.CLAIMS`: each is measured on the answer
+        and said before the cause if it holds.
+    sets : str
+        The one quantity that it sets to something else, a word. Two mistakes that set the same
+        one are never named together.
     """
 
     id: str
     wrong: str
     say: str
     hint: int | None = None
+    shows: str = ""
+    sets: str = ""
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,14 @@
 
 import numpy as np
 
-CLOSE = 1e-6  # two arrays "agree" in this file; a float32 answer is told apart elsewhere
+from attnlib.exercises.engine import symptoms
+from attnlib.exercises.engine.symptoms import Case, number
+
+_CLAIMS = (
+    symptoms.factor, symptoms.offset, symptoms.transposed, symptoms.one_element, symptoms.row_factor,
+    symptoms.column_factor, symptoms.row_offset, symptoms.permuted, symptoms.rows_sum, symptoms.negative_rows,
+    symptoms.rows_sum_to_zero,
+)  # fmt: skip
 
 
 def describe(cases):
@@ -10,42 +17,60 @@ def describe(cases):
 
     Parameters
     ----------
-    cases : list of (got, want, sizes)
-        The wrong array, the right one, and the sizes of the inputs' axes as a
-        dict of description to int, for each case.
+    cases : list of symptoms.Case
+        The cases of one output; at least one is wrong, and an ordinary one if any ordinary one is.
 
     Returns
     -------
     str
-        The first relation that holds in every case, or else the largest difference.
+        What is lost, or the first relation that holds, or else the largest difference.
 
     Examples
     --------
     >>> want = np.array([[1.0, 2.0], [4.0, 3.0]])
-    >>> describe([(2 * want, want, {})])
+    >>> describe([Case(2 * want, want)])
     'every number is 2 times the right one'
-    >>> describe([(want.T, want, {})])
+    >>> describe([Case(want.T, want)])
     'the last two axes are swapped (transposed)'
     """
-    for got, want, _ in cases:
-        if got.shape != want.shape:
-            return _shape(got, want)
-        strange = ~np.isfinite(got) & np.isfinite(want)
-        if strange.any():
-            which = "NaN" if np.isnan(got[strange]).any() else "infinity"
-            return which + (f" in {strange.sum()} of {got.size} numbers" if got.size > 1 else "")
-    if cases[0][1].dtype.kind == "b":
-        return _booleans(*cases[0][:2])
-    if all(np.isfinite(want).all() for _, want, _ in cases):
-        for relation in (_precision, _factor, *map(_in_every_case, _SINGLE)):
-            sentence = relation(cases)
-            if sentence:
-                return sentence
-    return "the largest difference from the right answer is " + _number(_largest_difference(cases))
+    wrong = [case for case in cases if not case.right]
+    stage = [case for case in wrong if not case.edge] or wrong
+    for case in stage:
+        lost = _shape(case.got, case.want) if case.got.shape != case.want.shape else _lost(case.got, case.want)
+        if lost:
+            return _on(case, stage) + lost
+    if stage[0].want.dtype.kind == "b":
+        return _on(stage[0], stage) + _booleans(*stage[0][:2])
+    sentence = _digits(cases)
+    for claim in _CLAIMS if not sentence else ():
+        sentence = sentence or symptoms.said(claim, cases)
+    return sentence or _on(stage[0], stage) + _difference(*stage[0][:2])
 
 
-def describe_value(got, want):
+def _digits(cases):
+    """Ordinary inputs decide: large scores lose more digits."""
+    sentence = symptoms.said(_precision, [case for case in cases if not case.edge])
+    if not sentence or sentence == symptoms.said(_precision, cases):
+        return sentence or symptoms.said(_precision, cases)
+    return sentence if sentence.startswith(("on ", "where")) else f"on ordinary inputs, {sentence}"
+
+
+def _on(case, stage):
+    """Names the case, if it is one of several and not all are meant."""
+    return f'on the case "{case.label}", ' if case.label and len(stage) > 1 else ""
+
+
+def describe_value(got, want, rtol=1e-9, words=()):
     """Return one sentence about a wrong value; less exact, so as not to give the answer away.
+
+    Parameters
+    ----------
+    got, want : ndarray
+        The value and the right one.
+    rtol : float
+        How close is right.
+    words : iterable of str
+        The words that may be answered, if a word is asked for.
 
     Examples
     --------
@@ -53,7 +78,7 @@ def describe_value(got, want):
     'your number is 2 times the right one'
     """
     if got.dtype.kind == "U":
-        return f"{got.tolist()!r} is not the answer"
+        return f"{got.tolist()!r} is not " + (f"one of the words {', '.join(sorted(words))}" if words else "the answer")
     if got.shape != want.shape:
         if want.ndim == 0:
             if got.size == 1:
@@ -69,13 +94,21 @@ def describe_value(got, want):
     if want.ndim:
         if np.array_equal(np.sort(got, axis=None), np.sort(want, axis=None)):
             return "the right numbers, in another order"
-        return f"{(got != want).sum()} of {got.size} numbers are wrong"
-    if got == -want:
+        wrong = (~np.isclose(got, want, rtol=rtol, atol=0)).sum()
+        return f"{wrong} of {got.size} numbers {'is' if wrong == 1 else 'are'} wrong"
+    return _number_value(float(got), float(want), max(rtol, 1e-6))
+
+
+def _number_value(got, want, rtol):
+    if np.isclose(got, -want, rtol=rtol, atol=0):
         return "the sign is wrong"
+    for digits in range(6, 0, -1):
+        if got == float(f"{want:.{digits - 1}e}") and abs(got - want) < 0.1 * abs(want):
+            return f"that is the right number rounded to {digits} digit{'s' if digits > 1 else ''}; give it in full"
     for factor in (2, 10, 100, 1000, 1024):
-        if np.isclose(got, factor * want):
+        if np.isclose(got, factor * want, rtol=rtol, atol=0):
             return f"your number is {factor} times the right one"
-        if np.isclose(got * factor, want):
+        if np.isclose(got * factor, want, rtol=rtol, atol=0):
             return f"your number is {factor} times too small"
     much, where = ("large", "below") if got > want else ("small", "above")
     return f"your number is too {much}" + (f": the right number lies {where} it" if min(got, want) < 0 else "")
@@ -90,25 +123,43 @@ def _booleans(got, want):
 
 def _shape(got, want):
     sentence = f"the shape is {got.shape}; {want.shape} is expected"
-    if tuple(n for n in got.shape if n > 1) == tuple(n for n in want.shape if n > 1):
+    if got.ndim != want.ndim and [n for n in got.shape if n > 1] == [n for n in want.shape if n > 1]:
         sentence += " (an axis of size 1 is " + ("too many)" if got.ndim > want.ndim else "missing)")
     return sentence
 
 
 def _precision(cases):
-    error = max(_relative_error(got, want) for got, want, _ in cases)
-    if error < 1e-3:
-        digits = int(-np.log10(max(error, 1e-16)))
-        cause = "rounded, or an epsilon in it?"
-        if 5 <= digits <= 8 and not _one_sided(cases):
-            single = all(np.array_equal(got, got.astype(np.float32)) for got, _, _ in cases)
-            cause = "computed in float32?" + ("" if single else " Or is an epsilon in it?")
-        return f"right to about {7 if digits in (6, 7, 8) else digits} digits only; {cause}"
+    """Nearly right: by how many digits, and why perhaps."""
+    error = max((_relative_error(case.got, case.want) for case in cases), default=0)
+    narrow = any(case.got.dtype.kind == "f" and case.got.dtype.itemsize < 8 for case in cases)
+    if error >= 1e-3 or (error == 0 and not narrow) or (error > 5e-6 and symptoms.factor(cases)):
+        return ""
+    places = _rounded(cases)
+    if places:
+        return f"rounded to {places} decimal{'s' if places > 1 else ''}"
+    digits = int(-np.log10(max(error, 1e-8 if narrow else 1e-16)))
+    cause = "rounded, or an epsilon in it?"
+    if 5 <= digits <= 8 and not _one_sided(cases):
+        single = all(np.array_equal(case.got, case.got.astype(np.float32)) for case in cases)
+        cause = "computed in float32?" + ("" if single else " Or is an epsilon in it?")
+    return f"right to about {7 if digits in (6, 7, 8) else digits} digits only; {cause}"
+
+
+def _rounded(cases):
+    """To how many decimals all numbers are rounded, or 0."""
+    for places in range(1, 10):
+        if all(_equal_rounded(case.got, case.got, places) for case in cases):
+            return places if all(_equal_rounded(case.got, case.want, places) for case in cases) else 0
+    return 0
+
+
+def _equal_rounded(got, want, places):
+    return np.allclose(got, np.round(want, places), rtol=1e-14, atol=10.0 ** -(places + 5))
 
 
 def _one_sided(cases):
     """Are all of many numbers too small, or all too large? Rounding errors of float32 would have either sign."""
-    errors = np.concatenate([((got - want) * np.sign(want)).ravel() for got, want, _ in cases])
+    errors = np.concatenate([((got - want) * np.sign(want)).ravel() for got, want, *_ in cases])
     return errors.size >= 12 and bool((errors <= 0).all() or (errors >= 0).all())
 
 
@@ -116,139 +167,25 @@ def _relative_error(got, want):
     return float(np.abs(got - want).max(initial=0) / max(np.abs(want).max(initial=0), 1e-300))
 
 
-def _largest_difference(cases):
-    with np.errstate(invalid="ignore"):
-        return max(float(np.nanmax(np.abs(got - want), initial=0)) for got, want, _ in cases)
+def _lost(got, want):
+    """NaN and infinities where they do not belong, and those that are missing, counted; or ""."""
+    if "b" in (got.dtype.kind, want.dtype.kind):
+        return ""
+    nan, inf = np.isnan(got) & ~np.isnan(want), np.isinf(got) & (got != want)
+    missing = np.isinf(want) & np.isfinite(got)
+    one = got.size == 1
+    if nan.any():
+        right = want[nan]
+        instead = f" where {right[0]:g} is right" if np.isinf(right).all() and (right == right[0]).all() else ""
+        return ("NaN" if one else f"NaN in {nan.sum()} of {got.size} numbers") + instead
+    if inf.any():
+        return "infinity" if one else f"infinity in {inf.sum()} of {got.size} numbers"
+    if missing.any():
+        return f"finite where {want[missing][0]:g} is right" + ("" if one else f", in {missing.sum()} of {got.size} numbers")
+    return ""
 
 
-def _factor(cases):
-    factors = [_one_factor(got, want) for got, want, _ in cases]
-    if None in factors:
-        return None
-    if np.allclose(factors, factors[0], rtol=CLOSE):
-        if np.isclose(factors[0], -1):
-            return "exactly minus the right answer"
-        if len(cases) == 1:
-            return _factor_and_size(factors, cases) or _times(factors[0])
-        return _times(factors[0])
-    return _factor_and_size(factors, cases)
-
-
-def _times(factor):
-    if abs(factor) < 1:
-        return f"every number is {_number(1 / factor)} times too small"
-    return f"every number is {_number(factor)} times the right one"
-
-
-def _one_factor(got, want):
-    largest = np.abs(want).max(initial=0)
-    if largest == 0 or want.size < 1:
-        return None
-    at = np.abs(want).argmax()
-    factor = got.ravel()[at] / want.ravel()[at]
-    return float(factor) if factor != 0 and _agree(got, factor * want) else None
-
-
-def _factor_and_size(factors, cases):
-    """The factor may differ from case to case and still be the size of one axis."""
-    for name in cases[0][2]:
-        sizes = [sizes.get(name, np.nan) for _, _, sizes in cases]
-        for power, words in ((1, "{}"), (0.5, "the square root of {}")):
-            for sign, much in ((1, "too large"), (-1, "too small")):
-                if min(sizes) > 1 and np.allclose(factors, np.power(sizes, sign * power, dtype=float), rtol=CLOSE):
-                    size = f"{words.format(name)}, here {_number(sizes[0] ** power)}"
-                    return f"every number is {much} by a factor of {size}"
-
-
-def _in_every_case(relation):
-    def holds(cases):
-        found = [relation(got, want) for got, want, _ in cases]
-        return found[0] if all(found) else None
-
-    return holds
-
-
-def _offset(got, want):
-    difference = got - want
-    if want.size > 1 and _agree(difference, difference.ravel()[0]):
-        return f"every number is off by the same amount, {_number(difference.ravel()[0])}"
-
-
-def _transposed(got, want):
-    if want.ndim >= 2 and want.shape[-1] == want.shape[-2] and _agree(got.swapaxes(-1, -2), want):
-        return "the last two axes are swapped (transposed)"
-
-
-def _one_element(got, want):
-    if want.ndim < 2 or want.shape[0] < 2:
-        return None
-    right = [_agree(a, b) for a, b in zip(got, want, strict=True)]
-    what = "batch element" if want.ndim > 2 else "row"
-    for place, where in ((0, "first"), (-1, "last")):
-        if right[place] and sum(right) == 1:
-            return f"only the {where} {what} (along axis 0) is right"
-
-
-def _row_factor(got, want):
-    return _factor_along(got, want, -1, "row (the last axis)")
-
-
-def _column_factor(got, want):
-    return _factor_along(got, want, -2, "column (the axis before the last)")
-
-
-def _factor_along(got, want, axis, name):
-    if want.ndim < -axis or want.ndim < 2 or want.shape[axis] < 2:
-        return None
-    at = np.abs(want).argmax(axis=axis, keepdims=True)
-    top, bottom = np.take_along_axis(got, at, axis), np.take_along_axis(want, at, axis)
-    factors = top / np.where(bottom == 0, np.nan, bottom)
-    usable = np.isfinite(factors) & (factors != 0)  # zeros are 0 times whatever is right
-    if not usable.all() or not _agree(got, factors * want):
-        return None
-    return f"right up to one factor for each {name}; the first is {_number(factors.ravel()[0])}"
-
-
-def _row_offset(got, want):
-    difference = got - want
-    if want.ndim >= 1 and want.shape[-1] > 1 and _agree(difference, difference[..., :1]):
-        return "right up to one constant added to each row (the last axis)"
-
-
-def _permuted(got, want):
-    if want.size > 1 and _agree(np.sort(got, axis=None), np.sort(want, axis=None)):
-        return "the right numbers, in other places"
-
-
-def _rows_sum(got, want):
-    if want.ndim == 0 or want.size == 0 or not _agree(want.sum(axis=-1), 1.0):
-        return None
-    sums = np.atleast_1d(got.sum(axis=-1)).ravel()
-    off = sums[~np.isclose(sums, 1, rtol=CLOSE)]
-    if off.size:
-        return f"rows do not sum to 1; one of them sums to {_number(off[0])}"
-    if (got < 0).any():
-        return f"rows sum to 1, but some numbers are negative, for instance {_number(got.min())}"
-
-
-def _rows_sum_to_zero(got, want):
-    if want.ndim and want.shape[-1] > 1 and _agree(want.sum(axis=-1), 0.0) and not _agree(got.sum(axis=-1), 0.0):
-        return "each row of the right answer sums to 0, and yours do not"
-
-
-_SINGLE = (
-    _offset, _transposed, _one_element, _row_factor, _column_factor, _row_offset, _permuted, _rows_sum,
-    _rows_sum_to_zero,
-)  # fmt: skip
-
-
-def _agree(a, b):
-    scale = float(np.abs(b).max(initial=0)) if np.ndim(b) else abs(float(b))
-    return bool(np.allclose(a, b, rtol=CLOSE, atol=CLOSE * max(scale, 1e-3)))
-
-
-def _number(x):
-    x = float(x)
-    if np.isinf(x):
-        return "infinite"
-    return str(int(x)) if x == round(x) and abs(x) < 1e6 else f"{x:.3g}"
+def _difference(got, want):
+    finite = np.isfinite(got) & np.isfinite(want)
+    largest = float(np.abs(got[finite] - want[finite]).max(initial=0))
+    return f"the largest difference from the right answer is {number(largest)}"
