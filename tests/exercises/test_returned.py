@@ -99,7 +99,7 @@ RAISING = {
     "an unprintable one": (raise_unprintable, "stops with Unprintable"),
     "an assertion": (lambda x: (_ for _ in ()).throw(AssertionError("no")), "stops with AssertionError: no"),
     "GeneratorExit": (lambda x: (_ for _ in ()).throw(GeneratorExit()), "stops with GeneratorExit"),
-    "too much memory": (lambda x: np.zeros((10**9, 10**9)), "stops with .*MemoryError|stops with ValueError"),
+    "too much memory": (lambda x: np.zeros((10**9, 10**9)), "asks for more memory than there is"),
 }
 
 

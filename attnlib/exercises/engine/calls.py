@@ -3,10 +3,10 @@
 import contextlib
 import dis
 import inspect
-import io
-import random
 import re
-import sys
+import signal
+import threading
+import time
 import warnings
 import zlib
 from dataclasses import dataclass
@@ -15,12 +15,15 @@ from numbers import Real
 
 import numpy as np
 
+from attnlib.exercises.engine.session import session_restored
 from attnlib.exercises.engine.timelimit import TimeUp, call_within
 from attnlib.exercises.engine.todo import NotAttempted, holds_blank
 
 TIME_LIMIT = 2.0  # seconds for one call; an honest loop needs milliseconds
+SLOW = 1.0  # seconds from which on a call is slow, if it takes them twice
+TOO_MANY = 10**6  # numbers in what is returned; right answers to the probes have a few hundred
 
-_NUMPY = {name: value for name, value in vars(np).items() if not name.startswith("_")}
+now = time.perf_counter
 
 
 @dataclass(frozen=True)
@@ -39,6 +42,10 @@ class Outcome:
         It met a TODO; it was stopped.
     raw : object
         What it returned.
+    seconds : float
+        How long the call took.
+    left : str
+        What it left behind in the session, as the rest of a sentence: "replaces `np.exp` ...".
     """
 
     values: tuple | None = None
@@ -47,17 +54,16 @@ class Outcome:
     blank: bool = False
     endless: bool = False
     raw: object = None
+    seconds: float = 0.0
+    left: str = ""
 
 
 class _Unreadable(Exception):
     """The returned object is not what the exercise asks for; the message says what it is."""
 
 
-class _Nowhere(io.TextIOBase):
-    """What a checked function prints goes here, so that the message of the check stays alone."""
-
-    def write(self, text):
-        return len(text)
+class CheckInside(Exception):
+    """A check was called by the very function that it checks; the message is the exercise's id."""
 
 
 def arguments(exercise, probe):
@@ -81,57 +87,59 @@ def run_trusted(exercise, function, probe):
 def run(exercise, function, probe):
     """Call `function` on a probe and return the `Outcome`. Only Ctrl-C gets through."""
     args = arguments(exercise, probe)
-    replaced, kept = [], []
+    left, kept, seconds = [], [], []
 
     def call():
+        started = now()
         kept.append(function(*args))
+        seconds.append(now() - started)
         return _compared(exercise, probe, *_read(exercise, kept[0]))
 
     values, problem, blank, endless = None, "", False, False
-    with session_restored(replaced):
+    with session_restored(left), _ctrl_c_noticed() as pressed:
         try:
-            values, problem = call_within(TIME_LIMIT, call)
-        except KeyboardInterrupt:
-            raise
+            values, problem = call_within(TIME_LIMIT, call, probe.label)
         except TimeUp:
             endless = True
         except _Unreadable as error:
             problem = str(error)
         except BaseException as error:  # also SystemExit: a check must survive everything
-            blank = _met_a_blank(error, function)
-            problem = "meets a blank that is still to be filled" if blank else _crash(error)
+            blank, problem = _why(error, function)
+            endless = problem is None
+    if pressed:
+        raise KeyboardInterrupt
     changed = _changed(exercise, args, arguments(exercise, probe))
-    if replaced:
-        values, problem = None, f"replaces `np.{replaced[0]}` itself, for every other cell too"
-    return Outcome(values, problem, changed, blank, endless, kept[0] if kept else None)
+    raw, took = kept[0] if kept else None, seconds[0] if seconds else 0.0
+    return Outcome(values, problem, changed, blank, endless, raw, took, left[0] if left else "")
 
 
 @contextlib.contextmanager
-def session_restored(replaced=None):
-    """Run with NumPy as it came, and silently; afterwards put back all that a function might have changed.
+def _ctrl_c_noticed():
+    """A list that is no longer empty once Ctrl-C was pressed: a function can raise, or catch, KeyboardInterrupt itself."""
+    pressed = []
+    handler = signal.getsignal(signal.SIGINT) if threading.current_thread() is threading.main_thread() else None
+    if not callable(handler):
+        yield pressed
+        return
 
-    The names of NumPy's functions that were changed meanwhile are added to the list `replaced`.
-    """
-    space = vars(np)
-    before = {name: space.get(name) for name in _NUMPY}
-    numpy_random, python_random, recursion = np.random.get_state(), random.getstate(), sys.getrecursionlimit()
-    with contextlib.ExitStack() as stack:
-        stack.enter_context(warnings.catch_warnings())
-        stack.enter_context(np.errstate(all="ignore"))
-        stack.enter_context(np.printoptions())
-        stack.enter_context(contextlib.redirect_stdout(_Nowhere()))
-        stack.enter_context(contextlib.redirect_stderr(_Nowhere()))
-        warnings.simplefilter("ignore")
-        space.update(_NUMPY)
-        try:
-            yield
-        finally:
-            if replaced is not None:
-                replaced += [name for name, value in _NUMPY.items() if space.get(name) is not value]
-            space.update(before)
-            np.random.set_state(numpy_random)
-            random.setstate(python_random)
-            sys.setrecursionlimit(recursion)
+    def noticed(signum, frame):
+        pressed.append(True)
+        handler(signum, frame)
+
+    signal.signal(signal.SIGINT, noticed)
+    try:
+        yield pressed
+    finally:
+        signal.signal(signal.SIGINT, handler)
+
+
+def _why(error, function):
+    """Did a call meet a blank, and why did it stop? None for the reason if even that takes for ever to say."""
+    try:
+        blank = call_within(TIME_LIMIT, lambda: _met_a_blank(error, function))
+        return blank, "meets a blank that is still to be filled" if blank else call_within(TIME_LIMIT, lambda: _crash(error))
+    except TimeUp:
+        return False, None
 
 
 def _read(exercise, raw):
@@ -177,8 +185,12 @@ def _as_array(part, words):
     if part is None:
         raise _Unreadable("returns None in one place")
     try:
+        if isinstance(part, np.ndarray) and np.ndarray.size.__get__(part) > TOO_MANY:
+            raise _Unreadable(f"returns an array of shape {np.ndarray.shape.__get__(part)}: far too many numbers")
         array = np.array(part)
-    except ValueError:
+    except ValueError as error:
+        if "maximum number of dimension" in str(error):
+            raise _Unreadable("returns lists within lists, without end") from None
         raise _Unreadable("returns rows of unequal length") from None
     if array.dtype.kind == "c":
         raise _Unreadable("returns complex numbers")
@@ -227,10 +239,16 @@ def _crash(error):
         return "calls itself without end (RecursionError)"
     if isinstance(error, SystemExit):
         return "ends Python itself (SystemExit)"
+    if isinstance(error, CheckInside):
+        return f"calls the check of {error} inside that very check"
     try:
         text = str(error).strip().split("\n")[0]
-    except Exception:
+    except TimeUp:
+        raise
+    except BaseException:
         text = ""
+    if isinstance(error, MemoryError):
+        return "asks for more memory than there is" + (f": {text}" if text else "")
     text = re.sub(r",? with gufunc signature \S+| gufunc core with signature \S+", "", text)  # NumPy's own shorthand
     text = re.sub(r"0x[0-9a-fA-F]+", "0x...", text)[:150]
     return f"stops with {type(error).__name__}" + (f": {text}" if text else "")

@@ -1,13 +1,15 @@
 """`grade`: judge an answer. Shows nothing, stores nothing, leaves the session as it was."""
 
 import inspect
+import threading
 
 import numpy as np
 
 from attnlib.exercises.engine import diagnose, turned
 from attnlib.exercises.engine.model import Exercise, Mistake, Probe, Result, value_exercise
 from attnlib.exercises.engine.registry import find
-from attnlib.exercises.engine.calls import TIME_LIMIT, argument_names, run, session_restored, with_article
+from attnlib.exercises.engine.calls import SLOW, TIME_LIMIT, CheckInside, argument_names, run, with_article
+from attnlib.exercises.engine.session import session_restored
 from attnlib.exercises.engine.settings import hints_are_off
 from attnlib.exercises.engine.todo import blanks_left, holds_blank
 
@@ -38,9 +40,30 @@ def grade(exercise, answer):
     >>> print(grade("softmax", lambda x: 2 * x).lines[0])
     [!] softmax: not every row sums to 1: one sums to -6.43.
     """
-    exercise = exercise if isinstance(exercise, Exercise) else find(exercise)
     with session_restored():  # the judge, too, uses NumPy as it came, whatever the session made of it
-        return _grade(exercise, answer)
+        exercise = exercise if isinstance(exercise, Exercise) else find(exercise)
+        if exercise.id in _judged():
+            raise CheckInside(exercise.id)
+        _judged().append(exercise.id)
+        try:
+            return _grade(exercise, answer)
+        finally:
+            _judged().pop()
+
+
+_of_this_thread = threading.local()
+
+
+def _judged():
+    """The exercises that are being judged, the innermost last: an answer can call a check in its turn."""
+    if not hasattr(_of_this_thread, "ids"):
+        _of_this_thread.ids = []
+    return _of_this_thread.ids
+
+
+def is_judging():
+    """Is this called by an answer that is being judged?"""
+    return bool(_judged())
 
 
 def _grade(exercise, answer):
@@ -56,11 +79,28 @@ def _grade(exercise, answer):
     for probe in exercise.probes:
         outcomes.append(run(exercise, answer, probe))
         if outcomes[-1].endless:
-            limit = f"Your function is still running after {TIME_LIMIT:g} seconds"
-            return _wrong(exercise, "crashed", f'{limit} on the case "{probe.label}": which loop in it never ends?')
+            return never_ends(exercise, probe.label)
+        if outcomes[-1].left:
+            return _wrong(exercise, "crashed", f"your function {outcomes[-1].left}.")
+        if outcomes[-1].seconds > SLOW and run(exercise, answer, probe).seconds > SLOW:  # not only the first time
+            takes = f'a call on the case "{probe.label}" takes more than {SLOW:g} second, again and again'
+            return _wrong(exercise, "crashed", f"{takes}; it should take milliseconds. What is it busy with?")
         if len(outcomes) == 1 and (outcomes[0].blank or _is_empty(answer, outcomes[0])):
             return _unattempted(exercise, answer)
     return _judge(exercise, answer, outcomes)
+
+
+def never_ends(exercise, label, seconds=None):
+    """The `Result` for an answer that had to be stopped on the case of this label."""
+    limit = f"Your function is still running after {seconds or TIME_LIMIT:g} seconds"
+    where = f' on the case "{label}"' if label else ""
+    return _wrong(exercise, "crashed", f"{limit}{where}: which loop in it never ends?")
+
+
+def ends_python(exercise, label, how):
+    """The `Result` for an answer with which Python itself ended on the case of this label; `how` is in brackets."""
+    where = f' on the case "{label}"' if label else ""
+    return _wrong(exercise, "crashed", f"your {'value' if exercise.value else 'function'} ends Python itself{where} ({how}).")
 
 
 def _judge(exercise, answer, outcomes):
@@ -136,7 +176,10 @@ def _unstable(exercise, answer, outcomes):
 
 def _still(raw, value):
     """Is what was returned still what it was right after the call?"""
-    return not isinstance(raw, np.ndarray) or np.array_equal(raw, value, equal_nan=value.dtype.kind == "f")
+    if not isinstance(raw, np.ndarray):
+        return True
+    plain = np.ndarray.view(raw, np.ndarray)  # not what a class of the reader's makes of a comparison
+    return np.array_equal(plain, value, equal_nan=value.dtype.kind == "f")
 
 
 def _equal(some, others):

@@ -7,8 +7,9 @@ Two ways, because Python has no single one:
   threads), a look at the clock at every jump backwards, by `sys.monitoring`.
 
 The limits of this: Python 3.11 has no `sys.monitoring`, so there only the first way
-exists; and nothing reaches into one single call of compiled code, such as
-``sum(itertools.count())``. What is left then is the stop button.
+exists; and nothing of it reaches into one single call of compiled code, such as
+``sum(itertools.count())``. On Linux `attnlib.exercises.engine.apart` does: it is told
+what begins and what has ended, and ends the process. Elsewhere the stop button is left.
 """
 
 import signal
@@ -17,12 +18,21 @@ import threading
 import time
 
 
+_listener, _depth = None, 0  # who is told what begins and ends; how many limits run inside one another
+
+
+def listen(listener):
+    """From now on call ``listener(seconds, label)`` when something with a limit begins, ``listener(0, "")`` when it has ended."""
+    global _listener
+    _listener = listener
+
+
 class TimeUp(BaseException):
     """The time is over. Not an `Exception`, so that ``except Exception`` does not catch it."""
 
 
-def call_within(seconds, function):
-    """Return ``function()``; raise `TimeUp` if that takes longer than `seconds`.
+def call_within(seconds, function, label=""):
+    """Return ``function()``; raise `TimeUp` if that takes longer than `seconds`. `label` says what it is about.
 
     A bare ``except:`` inside `function` catches `TimeUp` too; therefore it is
     raised again and again until `function` has ended.
@@ -32,6 +42,19 @@ def call_within(seconds, function):
     >>> call_within(1.0, lambda: "done")
     'done'
     """
+    global _depth
+    if _listener is None or _depth:  # the outermost limit is the one that counts
+        return _limited(seconds, function)
+    _depth += 1
+    _listener(seconds, label)
+    try:
+        return _limited(seconds, function)
+    finally:
+        _depth -= 1
+        _listener(0, "")
+
+
+def _limited(seconds, function):
     if hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread():
         if sys.platform not in ("emscripten", "wasi"):
             return _alarm(seconds, function)

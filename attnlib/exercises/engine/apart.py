@@ -1,0 +1,171 @@
+"""Judge an answer in a process of its own, so that nothing it does reaches the session.
+
+On Linux a copy of the whole session is made in a few milliseconds (`os.fork`). The copy judges the answer, sends what it
+found, and is gone, with all that was patched, started, left open or eaten up in it. Meanwhile the session watches the clock,
+so that compiled code that never returns ends with a sentence, too.
+
+Elsewhere `grade` judges in the session itself: Windows and the browser cannot copy a process, and on macOS a copy cannot use
+the system's own linear algebra.
+"""
+
+import dataclasses
+import io
+import os
+import pickle
+import signal
+import sys
+import time
+import warnings
+
+from attnlib.exercises.engine import diagnose, timelimit
+from attnlib.exercises.engine.judge import ends_python, grade, is_judging, never_ends
+from attnlib.exercises.engine.model import Exercise, Result
+from attnlib.exercises.engine.registry import find
+from attnlib.exercises.engine.session import session_restored
+
+GRACE = 1.0  # seconds beyond the limit of a call, which the copy stops by itself where it can
+OURS = 60.0  # seconds for what the judge does between two calls
+
+_leave = os._exit
+
+
+def grade_apart(exercise, answer):
+    """Judge an answer as `grade` does, in a process of its own where the system has a way to do so.
+
+    Examples
+    --------
+    >>> print(grade_apart("delta_sum", 3).lines[0])  # doctest: +ELLIPSIS
+    [!] delta_sum: ...
+    """
+    with session_restored():
+        exercise = exercise if isinstance(exercise, Exercise) else find(exercise)
+        if not possible():
+            return grade(exercise, answer)
+        diagnose.expected(exercise)  # computed here, every later copy has it
+        copy = _copy(exercise, answer)
+        if copy is None:  # no room for another process
+            return grade(exercise, answer)
+        return _watched(exercise, answer, *copy)
+
+
+def possible():
+    """Can the session be copied, and is it not a copy already?"""
+    return sys.platform == "linux" and hasattr(os, "fork") and not is_judging()
+
+
+def _copy(exercise, answer):
+    """Let a copy judge; return its number and our end of the pipe that it speaks into. None if there can be none."""
+    from multiprocessing.connection import Connection  # not in every Python, and not needed before
+
+    ours, theirs = os.pipe()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # from Python 3.12 on: "multi-threaded, use of fork() may lead to deadlocks"
+            number = os.fork()
+    except OSError:
+        os.close(ours)
+        os.close(theirs)
+        return None
+    if number:
+        os.close(theirs)
+        return number, Connection(ours, writable=False)
+    try:
+        os.close(ours)
+        _judge_here(exercise, answer, Connection(theirs, readable=False))
+    finally:
+        _leave(0)
+
+
+def _judge_here(exercise, answer, pipe):
+    """What the copy does."""
+    from attnlib.exercises.engine.guard import guard
+
+    guard()
+    timelimit.listen(lambda seconds, label: pipe.send_bytes(pickle.dumps((seconds, label))))
+    pipe.send_bytes(pickle.dumps(_portable(grade(exercise, answer))))
+
+
+def _portable(result):
+    """The result without what only this process can hold, such as an object of a class of the reader's."""
+    fields = {field.name: getattr(result, field.name) for field in dataclasses.fields(Result)}
+    for field in dataclasses.fields(Result):
+        try:
+            _unpickled(pickle.dumps(fields[field.name]))
+        except Exception:
+            fields[field.name] = field.default
+    return fields
+
+
+class _OursAlone(pickle.Unpickler):
+    """Makes nothing of what is sent but numbers, words and what NumPy and we define."""
+
+    def find_class(self, module, name):
+        if module.partition(".")[0] not in ("numpy", "attnlib", "fractions", "decimal") and module != "builtins":
+            raise pickle.UnpicklingError(module)
+        return super().find_class(module, name)
+
+
+def _unpickled(data):
+    return _OursAlone(io.BytesIO(data)).load()
+
+
+def _watched(exercise, answer, number, pipe):
+    """Wait for what the copy found; end it where it does not come to an end by itself."""
+    label, limit, said, gone = "", 0.0, None, False
+    deadline = time.monotonic() + OURS
+    try:
+        while not isinstance(said, dict):
+            if not pipe.poll(max(0.0, deadline - time.monotonic())):
+                break
+            try:
+                said = _unpickled(pipe.recv_bytes())
+            except (EOFError, OSError, pickle.UnpicklingError):
+                gone = True
+                break
+            if not isinstance(said, dict):
+                limit, label = said
+                deadline = time.monotonic() + (limit + GRACE if limit else OURS)
+    finally:  # also if Ctrl-C was pressed
+        pipe.close()
+        status, busy = _end(number)
+    if isinstance(said, dict):
+        return Result(**said)
+    if gone or not _killed_by_us(status):
+        return ends_python(exercise, label, _how(status))
+    if busy < 0.1 * limit and _threads_of_others():
+        return grade(exercise, answer)
+    return never_ends(exercise, label, limit or OURS)
+
+
+def _end(number):
+    """End the copy and all that it started; return how it ended, and for how many seconds it used the processor."""
+    gone, status, used = os.wait4(number, os.WNOHANG)
+    for kill in (os.killpg, os.kill):
+        try:
+            kill(number, signal.SIGKILL)
+        except OSError:
+            pass
+    if not gone:
+        _, status, used = os.wait4(number, 0)
+    return status, used.ru_utime + used.ru_stime
+
+
+def _killed_by_us(status):
+    return os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
+
+
+def _how(status):
+    if not os.WIFSIGNALED(status):
+        return f"exit code {os.WEXITSTATUS(status)}"
+    if _killed_by_us(status):
+        return "too much memory?"
+    return signal.Signals(os.WTERMSIG(status)).name
+
+
+def _threads_of_others():
+    """Is there a library of threads (OpenMP) that stands still in a copy? Then its silence says nothing about the answer."""
+    try:
+        with open("/proc/self/maps", encoding="utf-8", errors="replace") as file:
+            return any(name in line for line in file for name in ("libgomp", "libomp", "libiomp"))
+    except OSError:
+        return False
