@@ -62,7 +62,7 @@ def session_restored(left=None):
     stood_in = {module: {name: getattr(module, name) for name in names} for module, names in _REPLACED_BY_US.items()}
     threads = set(threading.enumerate())
     with contextlib.ExitStack() as stack:
-        for put_back in (_python, _modules, _folder, _interrupts):
+        for put_back in (_python, _modules, _folder, _interrupts, _pictures):
             stack.callback(put_back())
         stack.enter_context(warnings.catch_warnings())
         stack.enter_context(np.errstate(all="ignore"))
@@ -205,5 +205,23 @@ def _interrupts():
     def put_back():
         if signal.getsignal(signal.SIGINT) is not handler and handler is not None:
             signal.signal(signal.SIGINT, handler)
+
+    return put_back
+
+
+def _pictures():
+    """What a notebook would show; nothing of it, as of what is printed."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    publisher = getattr(shell, "display_pub", None)
+    if publisher is None:
+        return lambda: None
+    before = vars(publisher).get("publish", _MISSING)
+    publisher.publish = lambda *args, **kwargs: None
+
+    def put_back():
+        if before is _MISSING:
+            vars(publisher).pop("publish", None)
+        else:
+            publisher.publish = before
 
     return put_back
