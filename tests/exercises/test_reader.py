@@ -264,6 +264,14 @@ BROKEN = {
     "an entry is a number": '{"exercises": {"softmax": 3}}',
     "hints are a number": '{"exercises": {"softmax": {"hints": 3}}}',
     "tries are a word": '{"exercises": {"softmax": {"tries": "x"}}}',
+    "tries are true": '{"exercises": {"softmax": {"tries": true}}}',
+    "tries are negative": '{"exercises": {"softmax": {"tries": -1}}}',
+    "hints of several kinds": '{"exercises": {"softmax": {"hints": [1, "2"]}}}',
+    "hints are lists": '{"exercises": {"softmax": {"hints": [[1]]}}}',
+    "a state that is a list": '{"exercises": {"softmax": {"state": ["passed"]}}}',
+    "another state": '{"exercises": {"softmax": {"state": "done"}}}',
+    "a good entry and a bad one": '{"exercises": {"softmax": {"tries": 3}, "sdpa": {"tries": 1.5}}}',
+    "no number": '{"exercises": {"softmax": {"tries": NaN}}}',
     "not UTF-8": b"\xff\xfe\x00",
     "deeply nested": "[" * 100_000,
 }
@@ -297,6 +305,30 @@ def test_a_file_that_cannot_be_written_does_not_stop_a_check(obstacle, file, cap
         file.parent.write_text("")
     else:
         file.mkdir(parents=True)
+    check("softmax", no_shift)
+    check("softmax", no_shift)
+    text = out(capsys)
+    assert text.count("[!] softmax: Right on small inputs") == 2
+    assert text.count("Progress is not saved in this session") == 1
+    assert record.load()["softmax"]["tries"] == 2
+
+
+def test_a_session_that_moves_keeps_to_its_file(tmp_path, monkeypatch):
+    monkeypatch.setattr(record, "_started_in", str(tmp_path))
+    monkeypatch.setenv("ATTNLIB_PROGRESS", "mine/progress.json")
+    for folder in (tmp_path, tmp_path.parent):
+        monkeypatch.chdir(folder)
+        check("softmax", no_shift)
+    assert record.load()["softmax"]["tries"] == 2
+    assert os.listdir(tmp_path) == ["mine"]
+
+
+def test_a_folder_that_is_gone_or_may_not_be_written_stops_no_check(tmp_path, monkeypatch, capsys):
+    here = tmp_path / "here"
+    here.mkdir()
+    monkeypatch.chdir(here)
+    here.rmdir()
+    monkeypatch.setenv("ATTNLIB_PROGRESS", "/proc/nowhere/progress.json")
     check("softmax", no_shift)
     check("softmax", no_shift)
     text = out(capsys)

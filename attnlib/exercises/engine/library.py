@@ -6,7 +6,7 @@ from attnlib.exercises.engine.library_change import put
 from attnlib.exercises.engine.library_file import Unusable
 from attnlib.exercises.engine.library_run import functions, library
 from attnlib.exercises.engine.lines import say
-from attnlib.exercises.engine.registry import find, registry
+from attnlib.exercises.engine.registry import find, in_words, registry
 
 
 def save(*ids):
@@ -113,6 +113,9 @@ def summary(mine, exercises):
 def up_to(chapter):
     """The exercises with functions, up to and with a chapter; all, if it is None."""
     chapters = list(dict.fromkeys(exercise.chapter for exercise in registry().values()))
+    if chapter is not None and not isinstance(chapter, str):
+        words = f"`chapter` is a topic word in quotes, such as {chapters[1]!r}"
+        raise ValueError(f"{words}; this is {in_words(chapter)}.")
     if chapter is not None and chapter not in chapters:
         raise ValueError(f"There is no chapter {chapter!r} with exercises; there are: {', '.join(chapters)}.")
     last = chapters.index(chapter) if chapter else len(chapters)

@@ -16,7 +16,17 @@ from attnlib.exercises.engine.source import solution_source
 OFF = "Hints and solutions are turned off here."
 
 
-def check(id, answer):
+class _Nothing:
+    """What stands for an argument that was not given."""
+
+    def __repr__(self):
+        return "..."
+
+
+_NOTHING = _Nothing()
+
+
+def check(id, answer=_NOTHING):
     """Say whether an answer is right and, if not, what is wrong with it.
 
     With ``ATTNLIB_STRICT=1`` in the environment, anything but a pass raises an
@@ -34,7 +44,7 @@ def check(id, answer):
     >>> check("softmax", ...)
     [ ] softmax: not attempted yet
     """
-    exercise = find(id)
+    exercise = _asked_for("check", id, answer)
     result = grade_apart(exercise, answer)
     say(*result.lines)
     if result.status == "passed":
@@ -108,9 +118,9 @@ def solution(id, really=False):
     say(exercise.why)
 
 
-def use(id, answer):
+def use(id, answer=_NOTHING):
     """Return your answer if it is right, else the one you saved, else the book's: so the chapter goes on."""
-    exercise = find(id)
+    exercise = _asked_for("use", id, answer)
     if grade_apart(exercise, answer).status == "passed":
         return answer
     mine = None if exercise.value else library()
@@ -175,3 +185,14 @@ def reset(id=None, saved=False):
     else:
         call = f'reset("{id}", saved=True)' if id else "reset(saved=True)"
         say(f"{mine.name} is as it was{f', with {id} in it' if id else ''}: {call} would change it, and keep a copy.")
+
+
+def _asked_for(call, id, answer):
+    """The exercise of a call with two arguments; a ValueError says which of them is missing or in the other's place."""
+    if answer is _NOTHING:
+        if not isinstance(id, str):
+            raise ValueError(f'`{call}` takes two arguments: the exercise\'s `id` in quotes, then your `answer`.')
+        raise ValueError(f'`answer` is missing: {call}("{find(id).id}", {id}), with your own {id}.')
+    if isinstance(answer, str) and not isinstance(id, str):
+        raise ValueError(f'`id` and `answer` are in each other\'s place: {call}("{answer}", ...), the name in quotes first.')
+    return find(id)

@@ -13,6 +13,11 @@ from attnlib.exercises.engine.lock import locked
 _memory = {}  # the table, where no file may be or can be written
 _unusable = set()  # files that could not be written; said once
 
+try:
+    _started_in = os.getcwd()  # a relative path means this folder, wherever the session goes later
+except OSError:  # it is gone
+    _started_in = os.curdir
+
 
 def location():
     """Return the file's path, or None if ``ATTNLIB_PROGRESS=off``.
@@ -24,7 +29,7 @@ def location():
     if chosen.lower() == "off":
         return None
     if chosen:
-        return Path(os.path.expanduser(chosen))
+        return Path(os.path.join(_started_in, os.path.expanduser(chosen)))
     home = os.path.expanduser("~")  # unlike Path.home(), never raises
     if sys.platform == "win32":
         base = os.environ.get("LOCALAPPDATA") or os.path.join(home, "AppData", "Local")
@@ -40,7 +45,7 @@ def load():
         return {id: dict(entry) for id, entry in _memory.items()}
     try:
         return _checked(json.loads(path.read_text(encoding="utf-8")))
-    except FileNotFoundError:
+    except FileNotFoundError:  # also if the folder is not there yet
         return {}
     except OSError as error:
         return _give_up(path, error)
@@ -103,11 +108,25 @@ def _checked(data):
 
 
 def _checked_entry(entry):
-    kinds = {"state": str, "tries": int, "hints": list, "mistake": str, "hint": (int, type(None))}
-    known = {key: entry[key] for key in kinds if key in entry} if isinstance(entry, dict) else None
-    if known is None or not all(isinstance(value, kinds[key]) for key, value in known.items()):
+    if not isinstance(entry, dict):
+        raise ValueError("an entry that is not ours")
+    known = {key: entry[key] for key in _KINDS if key in entry}
+    if not all(_KINDS[key](value) for key, value in known.items()):
         raise ValueError("an entry that is not ours")
     return {**blank(), **known}
+
+
+def _is_count(value):
+    return type(value) is int and value >= 0  # True is no count
+
+
+_KINDS = {
+    "state": lambda value: value in ("", "wrong", "crashed", "passed"),
+    "tries": _is_count,
+    "hints": lambda value: isinstance(value, list) and all(map(_is_count, value)),
+    "mistake": lambda value: isinstance(value, str),
+    "hint": lambda value: value is None or _is_count(value),
+}
 
 
 def _set_aside(path):

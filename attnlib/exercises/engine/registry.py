@@ -52,9 +52,31 @@ def _modules():
 
 
 def find(id):
-    """Return the exercise called `id`; raise a ValueError that suggests a near one."""
+    """Return the exercise called `id`; raise a ValueError that suggests a near one, or says what an id is."""
     exercises = registry()
+    if not isinstance(id, str):
+        raise ValueError(f'`id` is the name of an exercise in quotes, such as "softmax"; this is {in_words(id)}.')
     if id in exercises:
         return exercises[id]
-    near = difflib.get_close_matches(str(id), exercises, n=1)
+    near = difflib.get_close_matches(id, exercises, n=1)
     raise ValueError(f"There is no exercise {id!r}." + (f" Did you mean {near[0]!r}?" if near else ""))
+
+
+def in_words(thing):
+    """What was given in the place of a word: "a function", "the number 3".
+
+    Examples
+    --------
+    >>> in_words(len), in_words(3), in_words([1]), in_words(None)
+    ('a function', 'the number 3', 'a list', 'None')
+    """
+    if thing is None or isinstance(thing, bool):
+        return str(thing)
+    if isinstance(thing, (int, float)):
+        return f"the number {thing}"
+    if isinstance(thing, str):
+        return f"the word {thing!r}"
+    if callable(thing):
+        return "a class" if isinstance(thing, type) else "a function"
+    name = {"ndarray": "array"}.get(type(thing).__name__, type(thing).__name__)
+    return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
