@@ -111,6 +111,7 @@ def with_places(text, settings, name):
     folder = f"../{settings['folder']}"
     said = json.dumps({**settings, "page": name, "root": "../"}).replace("<", "\\u003c")
     head = f'<link rel="stylesheet" href="{folder}live.css">\n<script type="module" src="{folder}page.mjs"></script>\n'
+    head += "<noscript><style>.live-row, .live-head { display: none !important; }</style></noscript>\n"
     head += f'<script type="application/json" id="live-settings">{said}</script>\n'
     text = text.replace(HEAD, head + HEAD, 1)
     text = INPUT.sub(r'\1<div class="live-row"></div>\n\2', text)
