@@ -34,9 +34,10 @@ document.documentElement.classList.add("live");
 
 // Run
 
+// What has to run before a cell: all above that has not run. Slow cells only before another slow one.
 function above(cell) {
-  const before = cell === scratch ? [cells[0]] : cells.slice(0, cells.indexOf(cell));
-  return before.filter((each) => !each.ran && !each.slow && each !== scratch);
+  const before = cell === scratch ? cells.slice(0, 1) : cells.slice(0, cells.indexOf(cell));
+  return before.filter((each) => !each.ran && (!each.slow || cell.slow));
 }
 
 // Runs the cells in order, then `last`; stops at the first error.

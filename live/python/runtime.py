@@ -10,6 +10,7 @@ The worker (`worker.mjs`) calls `start` once with a function that takes what hap
 then `run` for each cell, `give` before and `kept` after it for the files that the browser keeps.
 """
 
+import builtins
 import io
 import json
 import linecache
@@ -78,10 +79,9 @@ def start(post):
     os.environ.pop("ATTNLIB_LIBRARY", None)
     os.chdir(WORK)
     sys.path[:0] = [str(WORK), "/course", "/course/live/python"]
-    sys.modules["__main__"].__dict__["__name__"] = "__main__"
-    import builtins
+    from IPython.display import display
 
-    builtins.input = _no_input
+    builtins.input, builtins.display = _no_input, display  # a notebook has the second without an import
 
 
 def run(code, number):
