@@ -11,13 +11,17 @@ export OPENBLAS_NUM_THREADS ?= 1
 export ATTNLIB_PROGRESS ?= off
 export ATTNLIB_LIBRARY ?= off
 
-.PHONY: help book test serve pdf zip notebooks lab bench clean
+.PHONY: help book live test serve pdf zip notebooks lab bench clean
 .DEFAULT_GOAL := help
 
 help:  ## this list
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
 
 book: $(READY)  ## build the site: _build/html/index.html
+	@$(BIN)/python tools/build.py
+
+live: $(READY)  ## build the same site with a Python in its pages: fetches 106 MB once, keeps 25
+	@$(BIN)/python tools/vendor_pyodide.py
 	@$(BIN)/python tools/build.py
 
 test: book  ## library, notebooks, links, browser: everything that can be checked

@@ -19,6 +19,8 @@ import tempfile
 import time
 from pathlib import Path
 
+import vendor_pyodide
+
 ROOT = Path(__file__).resolve().parent.parent
 NEEDED = ("jupyter-book", "sphinx-book-theme", "sphinx-mathjax-offline", "mini-racer", "numpy", "matplotlib")
 # Parts of the theme that no page uses: sources of its scripts, translations, templates, the key of Sphinx's cache.
@@ -47,11 +49,22 @@ def missing_packages():
     return found
 
 
+def wrong_python(root):
+    """What is wrong with the vendored Python, as a sentence; "" if it is whole or if there is none."""
+    folder = root / "_vendor" / "pyodide"
+    try:
+        return vendor_pyodide.problem(folder, vendor_pyodide.listed()) if folder.exists() else ""
+    except vendor_pyodide.VendorError as error:
+        return str(error)
+
+
 def build(root, output, config=None):
     """Build the book in `root` into the folder `output`. Raises `BuildError`; then there is no `output`."""
     root, output = Path(root).resolve(), Path(output).resolve()
     if problems := missing_packages():
         raise BuildError("; ".join(problems) + "; run: pip install -r requirements.txt")
+    if wrong := wrong_python(root):
+        raise BuildError(f"the Python for the pages is not whole: {wrong}; run: make live")
     shutil.rmtree(output, ignore_errors=True)
     output.parent.mkdir(parents=True, exist_ok=True)
     scratch = Path(tempfile.mkdtemp(prefix=".building-", dir=output.parent))
@@ -110,6 +123,8 @@ def main(arguments=None):
     files = [path for path in options.output.rglob("*") if path.is_file()]
     pages, size = sum(path.suffix == ".html" for path in files), sum(path.stat().st_size for path in files) / 1e6
     print(f"build: {pages} pages, {size:.1f} MB, {time.perf_counter() - start:.1f} s: {options.output / 'index.html'}")
+    if not (ROOT / "_vendor" / "pyodide").is_dir():
+        print("build: the pages are built without a Python of their own; with one: make live")
     return 0
 
 

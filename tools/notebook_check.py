@@ -8,7 +8,8 @@ from notebook_predictions import check_predictions
 from notebook_prose import check_plain, check_prose, printed_numbers
 from notebook_time import check_time
 
-TAGS = re.compile(r"exercise-[a-z0-9_]+|hide-input|hide-output|hide-cell|remove-input|nbval-ignore-output")
+# slow-25: takes about 25 seconds where it runs in a browser, and is left out of "Run this page"
+TAGS = re.compile(r"exercise-[a-z0-9_]+|hide-input|hide-output|hide-cell|remove-input|nbval-ignore-output|slow-\d+")
 FOLDED_CODE, FOLDED_OUTPUT = {"hide-input", "hide-cell", "remove-input"}, {"hide-output", "hide-cell"}
 LONGEST = 24  # lines of code that are read in one go
 COLUMNS = re.compile(r"\S+(?: \S+)*(?: {2,}\S+(?: \S+)*){2,}")  # at least three, two spaces or more between them

@@ -4,7 +4,8 @@ Two ways, because Python has no single one:
 
 * on the main thread of Linux and macOS, a timer signal;
 * elsewhere (Windows, other threads, the browser, which has neither signals nor
-  threads), a look at the clock at every jump backwards, by `sys.monitoring`.
+  threads), a look at the clock at every jump backwards and at the start of every
+  function, by `sys.monitoring`: a loop has the one, a recursion the other.
 
 The limits of this: Python 3.11 has no `sys.monitoring`, so there only the first way
 exists; and nothing of it reaches into one single call of compiled code, such as
@@ -104,15 +105,17 @@ def _look_at_the_clock(seconds, function):
         if time.monotonic() > deadline and threading.get_ident() == me:
             raise TimeUp
 
-    jump = monitoring.events.JUMP
+    events = monitoring.events.JUMP, monitoring.events.PY_START
     monitoring.use_tool_id(tool, "attnlib.exercises")
     try:
-        monitoring.register_callback(tool, jump, tick)
-        monitoring.set_events(tool, jump)
+        for event in events:
+            monitoring.register_callback(tool, event, tick)
+        monitoring.set_events(tool, sum(events))
         result = function()
     finally:
         monitoring.set_events(tool, 0)
-        monitoring.register_callback(tool, jump, None)
+        for event in events:
+            monitoring.register_callback(tool, event, None)
         monitoring.free_tool_id(tool)
     if time.monotonic() > deadline:
         raise TimeUp

@@ -1,0 +1,81 @@
+// The line under the title: the one button for the whole page, what Python is doing, and the reader's own work.
+import { button } from "./cell.mjs";
+import { element } from "./outputs.mjs";
+
+const KEYS = "Ctrl+Enter runs the cell, Shift+Enter runs it and goes to the next. Tab indents; press Escape, then Tab, to leave.";
+
+export class Head {
+  // does: {runAll(), stop(), restart(), exported(), imported(text), forget()}
+  constructor(place, settings, does) {
+    this.does = does;
+    this.all = button(`Run this page`, "", () => (this.running ? does.stop() : does.runAll()));
+    this.size = element("span", "live-size");
+    this.size.textContent = `${settings.megabytes} MB of Python once, nothing to install`;
+    this.said = element("span", "live-said");
+    this.live = element("div", "visually-hidden");
+    this.live.setAttribute("role", "status");
+    this.live.id = "live-status";
+    place.append(this.all, this.size, this.said, this.work(settings), this.live);
+  }
+
+  // What screen readers hear; the same sentence twice is heard twice.
+  tell(sentence, aloud = true) {
+    this.said.textContent = sentence;
+    if (aloud) this.hear(sentence);
+  }
+
+  hear(sentence) {
+    this.live.textContent = this.live.textContent === sentence ? `${sentence}\u00a0` : sentence;
+  }
+
+  set busy(busy) {
+    this.running = busy;
+    this.all.textContent = busy ? "Stop" : "Run this page";
+    if (busy) this.size.remove();
+  }
+
+  work(settings) {
+    const box = element("details", "live-work", "<summary>Your work</summary>");
+    const words = element("p");
+    words.textContent =
+      "What you type, your progress and your my_attention.py stay in this browser, for all chapters. Nothing is sent anywhere.";
+    const file = Object.assign(element("input"), { type: "file", accept: ".json,application/json", hidden: true });
+    file.setAttribute("aria-label", "An exported file");
+    file.addEventListener("change", async () => {
+      if (file.files[0]) this.does.imported(await file.files[0].text());
+      file.value = "";
+    });
+    const forget = button("Reset everything", "", () => this.ask(sure));
+    const sure = element("span", "live-sure");
+    sure.hidden = true;
+    sure.append(
+      "All edits and all progress, of every chapter? ",
+      button("Yes, forget it", "", () => this.does.forget()),
+      button("No", "", () => {
+        sure.hidden = true;
+        forget.focus();
+      }),
+    );
+    const row = element("div", "live-buttons");
+    row.append(
+      button("Export", "", () => this.does.exported()),
+      button("Import", "", () => file.click()),
+      button("Restart Python", "", () => this.does.restart()),
+      forget,
+      sure,
+      file,
+    );
+    const keys = element("p");
+    keys.textContent = KEYS;
+    keys.id = "live-keys";
+    const versions = element("p");
+    versions.textContent = `These pages run ${settings.versions}.`;
+    box.append(words, row, keys, versions);
+    return box;
+  }
+
+  ask(sure) {
+    sure.hidden = false;
+    sure.querySelector("button").focus();
+  }
+}

@@ -1,0 +1,153 @@
+// What a cell printed and showed, put into the page in the form in which the stored outputs stand there.
+import { coloured } from "./colours.mjs";
+
+const OWN = "Drawn by your changed code.";
+const ABOVE = "Drawn after code above was changed.";
+
+export class Outputs {
+  // input: the element behind which the outputs belong, if the page has none stored
+  constructor(cell, input) {
+    this.place = cell.querySelector(".cell_output");
+    if (!this.place) {
+      this.place = element("div", "cell_output docutils container live-new");
+      input.after(this.place);
+      this.place.hidden = true;
+    }
+    this.stored = [...this.place.childNodes];
+    this.figure = this.place.querySelector("figure:not(.stepped, .tap)");
+    this.image = this.figure?.querySelector("img");
+    this.before = this.image && { src: this.image.src, alt: this.image.alt, width: this.image.width };
+    this.addresses = [];
+  }
+
+  // Begins anew; `changed` is "own", "above" or "". What is shown stays until there is something else.
+  begin(changed) {
+    this.changed = changed;
+    this.cleared = false;
+    this.last = null;
+    this.drawn = 0;
+  }
+
+  clear() {
+    if (this.cleared) return;
+    this.cleared = true;
+    this.place.replaceChildren();
+    this.place.hidden = false;
+    this.release();
+  }
+
+  // No more comes.
+  end() {
+    this.clear();
+    this.place.hidden = this.place.childNodes.length === 0;
+  }
+
+  // As the page was made.
+  restore() {
+    this.release();
+    if (this.image) {
+      Object.assign(this.image, { src: this.before.src, alt: this.before.alt });
+      this.figure.querySelector(".live-changed")?.remove();
+    }
+    this.place.replaceChildren(...this.stored);
+    this.place.hidden = this.place.classList.contains("live-new");
+  }
+
+  release() {
+    for (const address of this.addresses) URL.revokeObjectURL(address);
+    this.addresses = [];
+  }
+
+  happened(kind, content) {
+    this.clear();
+    const said = JSON.parse(content);
+    if (kind === "text") this.text(said.text, said.name);
+    else if (kind === "data") this.data(said);
+    else if (kind === "error") this.add(printed(said.text, "live-error"));
+    else if (kind === "cut") this.note("The output is too long to show: the rest is left out.");
+  }
+
+  text(text, name) {
+    if (this.last?.name !== name) {
+      const box = printed("", "stream");
+      this.add(box);
+      this.last = { name, pre: box.querySelector("pre") };
+    }
+    this.last.pre.append(text);
+  }
+
+  data(data) {
+    if ("image/svg+xml" in data) this.picture(data["image/svg+xml"]);
+    else if ("text/html" in data) this.add(element("div", "output text_html", data["text/html"]));
+    else if ("text/markdown" in data) this.markdown(data["text/markdown"]);
+    else this.add(printed(data["text/plain"] + "\n", "text_plain"));
+  }
+
+  picture(svg) {
+    // The dark scheme turns pictures round whose address ends like this.
+    const address = URL.createObjectURL(new Blob([svg], { type: "image/svg+xml" }));
+    this.addresses.push(address);
+    const said = { own: OWN, above: ABOVE }[this.changed] ?? "";
+    const first = this.drawn++ === 0 && this.image;
+    const figure = first ? this.figure : element("figure", "align-default");
+    const image = first ? this.image : figure.appendChild(element("img"));
+    const alt = first ? this.before.alt : "A figure that this cell has drawn.";
+    const size = /<svg\b[^>]*\swidth="([\d.]+)pt"\s+height="([\d.]+)pt"/.exec(svg);
+    if (size) [image.width, image.height] = [1, 2].map((side) => Math.round((size[side] * 4) / 3));
+    Object.assign(image, { alt: said ? `${said} Before: ${alt}` : alt, src: `${address}#.svg` });
+    figure.querySelector(".live-changed")?.remove();
+    if (said) {
+      const caption = figure.querySelector("figcaption") ?? figure.appendChild(element("figcaption"));
+      const note = element("p", "live-changed");
+      note.textContent = said;
+      caption.append(note);
+    }
+    this.add(figure);
+  }
+
+  // Code between fences, and paragraphs: more the course's cells do not show.
+  markdown(text) {
+    for (const [, , code, words] of text.matchAll(/(```\w*\n([^]*?)```)|((?:(?!```)[^])+)/g)) {
+      if (code !== undefined) {
+        const box = element("div", "highlight-python notranslate", '<div class="highlight"><pre></pre></div>');
+        box.querySelector("pre").innerHTML = coloured(code);
+        this.add(box);
+      } else if (words.trim()) {
+        const paragraph = element("p");
+        paragraph.textContent = words.trim();
+        this.add(paragraph);
+      }
+    }
+  }
+
+  note(sentence) {
+    this.clear();
+    const note = element("p", "live-note");
+    note.textContent = sentence;
+    this.add(note);
+    return note;
+  }
+
+  add(box) {
+    this.last = null;
+    this.place.append(box);
+  }
+
+  // The first line of what was printed, for who hears the page.
+  get firstLine() {
+    return this.place.innerText.trim().split("\n")[0].slice(0, 300);
+  }
+}
+
+export function element(name, classes = "", html = "") {
+  const made = document.createElement(name);
+  if (classes) made.className = classes;
+  if (html) made.innerHTML = html;
+  return made;
+}
+
+function printed(text, kind) {
+  const box = element("div", `output ${kind} highlight-myst-ansi notranslate`, '<div class="highlight"><pre></pre></div>');
+  box.querySelector("pre").textContent = text;
+  return box;
+}

@@ -1,0 +1,40 @@
+"""What a cell shows besides text: HTML, Markdown, SVG, and `display` for more than the last value."""
+
+
+class _Shown:
+    kind = ""
+
+    def __init__(self, data=""):
+        self.data = data
+
+    def _repr_mimebundle_(self):
+        return {self.kind: str(self.data)}
+
+    def __repr__(self):
+        return f"<IPython.core.display.{type(self).__name__} object>"
+
+
+class HTML(_Shown):
+    """Markup."""
+
+    kind = "text/html"
+
+
+class Markdown(_Shown):
+    """Markdown: on these pages code between fences, and paragraphs."""
+
+    kind = "text/markdown"
+
+
+class SVG(_Shown):
+    """A picture."""
+
+    kind = "image/svg+xml"
+
+
+def display(*objects):
+    """Show each object as the last value of a cell is shown."""
+    import runtime
+
+    for shown in objects:
+        runtime.show(shown)

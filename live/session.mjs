@@ -1,0 +1,105 @@
+// The page's side of Python: one worker, one cell at a time. A worker that does not stop when asked is ended.
+
+const PATIENCE = 2000; // milliseconds that a cell has to end after Stop
+
+export class Session {
+  // hears: {progress(bytes), lost(sentence)}; `lost` when all that Python knew is gone
+  constructor(settings, hears) {
+    this.settings = settings;
+    this.hears = hears;
+    this.worker = null;
+    this.waiting = null;
+  }
+
+  // Begins Python unless it runs; resolves when it is ready, rejects with a sentence.
+  start() {
+    this.ready ??= this.begin().catch((error) => {
+      this.end();
+      throw error;
+    });
+    return this.ready;
+  }
+
+  async begin() {
+    if (typeof WebAssembly !== "object") throw new Error("This browser has no WebAssembly, so Python cannot run in it.");
+    const { python, folder } = this.settings;
+    let listed;
+    try {
+      const answer = await fetch(new URL("files.json", folder));
+      if (!answer.ok) throw new Error();
+      listed = await answer.json();
+    } catch {
+      throw new Error("The list of Python's files cannot be fetched. Check the network and press Run again.");
+    }
+    const places = {};
+    for (const name of Object.keys(listed)) places[name] = new URL(name, name === "course.zip" ? folder : python).href;
+    this.worker = this.settings.worker?.() ?? new Worker(new URL("worker.mjs", folder), { type: "module" });
+    return new Promise((resolve, reject) => {
+      this.answered = { ready: resolve, fault: (said) => reject(new Error(said)) };
+      this.worker.onmessage = ({ data }) => this.hear(data);
+      this.worker.onerror = (event) => {
+        event.preventDefault();
+        this.hear({ fault: event.message ? `Python stopped: ${event.message}` : "Python's worker cannot be fetched." });
+      };
+      this.worker.postMessage({ start: { places, listed } });
+    });
+  }
+
+  hear(data) {
+    if (data.progress) this.hears.progress(data.progress);
+    if (data.ready) {
+      this.isReady = true;
+      this.answered.ready();
+    }
+    if (data.happened) this.waiting?.happened(...data.happened);
+    if (data.done) this.settle(data.done);
+    if (data.fault) {
+      this.answered.fault(data.fault);
+      if (this.waiting) this.lose(`${data.fault} It is started anew; what you typed is as it was.`);
+    }
+  }
+
+  // Runs one cell; resolves with {ok, files, seconds}, or with {lost: sentence}.
+  async run(code, number, files, happened) {
+    await this.start();
+    const token = URL.createObjectURL(new Blob([""], { type: "text/plain" }));
+    return new Promise((resolve) => {
+      this.waiting = { resolve, happened, token };
+      this.worker.postMessage({ run: { code, number, files, token } });
+    });
+  }
+
+  settle(result) {
+    if (!this.waiting) return;
+    const { resolve, token } = this.waiting;
+    this.waiting = null;
+    clearTimeout(this.patience);
+    URL.revokeObjectURL(token);
+    resolve(result);
+  }
+
+  stop() {
+    if (!this.waiting) return;
+    URL.revokeObjectURL(this.waiting.token);
+    clearTimeout(this.patience);
+    this.patience = setTimeout(
+      () => this.lose("The cell did not stop, so Python was started anew. What you typed is as it was."),
+      PATIENCE,
+    );
+  }
+
+  // Ends Python and begins it anew at once, so that it is there when the reader runs the next cell.
+  lose(sentence) {
+    this.end();
+    this.settle({ lost: sentence });
+    this.hears.lost(sentence);
+    this.start().catch(() => {});
+  }
+
+  end() {
+    this.worker?.terminate();
+    this.worker = null;
+    this.ready = undefined;
+    this.isReady = false;
+  }
+}
