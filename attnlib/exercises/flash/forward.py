@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from attnlib.exercises.flash.accepts import normalised_at_every_step, queries_in_tiles_too
+from attnlib.exercises.flash.accepts import FLASH_FORWARD, queries_in_tiles_too
 from attnlib.exercises.flash.family import forward_family
 from attnlib.exercises.engine.model import Exercise, Mistake, Probe
 from attnlib.exercises.engine.watch import comes_back, most_rows_at_once, peak_bytes
@@ -248,7 +248,7 @@ _FORWARD = Exercise(
     why="After each block the two sums are what they would be if the keys seen so far were all there are, so the tail "
     "and masked blocks need no special case. The guard is for rows in which nothing is visible so far.",
     insight="Per query you carried v + 2 numbers, whatever the number of keys; the score matrix never existed.",
-    accepts={"queries in tiles, too": queries_in_tiles_too, "normalised at every step": normalised_at_every_step},
+    accepts={"queries in tiles, too": queries_in_tiles_too, **FLASH_FORWARD},
     outputs=("out", "logsumexp"),
     method=_method,
 )  # fmt: skip

@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from attnlib.exercises.engine.model import Exercise, Mistake, Probe
+from attnlib.exercises.masks import accepts
 from attnlib.exercises.softmax.stable import careful_softmax
 
 
@@ -221,6 +222,7 @@ _MASKED = Exercise(
         "row by row": lambda scores, keep: np.stack(
             [_one_row(s, m) for s, m in zip(scores.reshape(-1, scores.shape[-1]), keep.reshape(-1, keep.shape[-1]))]
         ).reshape(scores.shape),
+        **accepts.MASKED_SOFTMAX,
     },
 )  # fmt: skip
 

@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from attnlib.exercises.engine.model import Exercise, Mistake, Probe, value_exercise
+from attnlib.exercises.masks import accepts
 from attnlib.exercises.softmax.stable import careful_softmax
 
 # padded_causal_attention
@@ -178,6 +179,7 @@ _PADDED = Exercise(
         "sentence by sentence": lambda query, key, value, real: np.stack(
             [_one_sentence(*sentence) for sentence in zip(query, key, value, real)]
         ),
+        **accepts.PADDED,
     },
 )  # fmt: skip
 

@@ -3,6 +3,7 @@
 import numpy as np
 
 from attnlib.exercises.engine.model import Exercise, Mistake, Probe
+from attnlib.exercises.multihead import accepts
 from attnlib.exercises.multihead.looks import LOOKS, behaviour, expected
 
 
@@ -124,6 +125,7 @@ _PREVIOUS = Exercise(
             np.vstack([np.zeros((letters, places)), 200 * np.roll(np.eye(places), -1, axis=1)]).astype(np.float32),
             np.vstack([np.ones((letters, places)), np.eye(places)]).astype(np.float32),
         ),
+        **accepts.PREVIOUS,
     },
 )  # fmt: skip
 
@@ -232,6 +234,7 @@ _FIRST = Exercise(
     accepts={
         "with huge numbers": lambda letters, places: _thousandfold(letters, places),
         "the 1 from the places": lambda letters, places: _one_from_places(letters, places),
+        **accepts.FIRST,
     },
 )  # fmt: skip
 

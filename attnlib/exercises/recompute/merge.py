@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from attnlib.exercises.engine.model import Exercise, Mistake, Probe
+from attnlib.exercises.recompute import accepts
 
 
 def merge_partials(maximum_a, total_a, out_a, maximum_b, total_b, out_b):
@@ -176,7 +177,7 @@ _MERGE = Exercise(
     why="A mean of means, weighted by mass, is the mean over everything. The masses are only comparable once they are "
     "measured against one maximum.",
     insight="Merging is associative and does not care about order: keys can be split over time or over machines.",
-    accepts={"by logsumexp": _by_logsumexp},
+    accepts={"by logsumexp": _by_logsumexp, **accepts.MERGE_PARTIALS},
     outputs=("maximum", "total", "out"),
 )  # fmt: skip
 
