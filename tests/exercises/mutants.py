@@ -2,6 +2,9 @@
 
 import ast
 import copy
+import functools
+import inspect
+import pathlib
 
 SWAPS = {
     ast.Add: [ast.Sub], ast.Sub: [ast.Add], ast.Mult: [ast.Div, ast.Add], ast.Div: [ast.Mult], ast.Pow: [ast.Mult],
@@ -19,38 +22,64 @@ NAMES = {
 COMMUTATIVE = {"max", "min", "maximum", "minimum"}
 
 
-def mutants(source):
-    """Yield (description, source) for every first-order mutant of the one function in `source`."""
-    tree = ast.parse(source)
+def mutants(function):
+    """Yield (description, changed function) for every single slip in the source of `function`."""
+    tree = function_tree(function)
+    holder = ast.Expression(tree) if isinstance(tree, ast.Lambda) else ast.Module([tree], [])
     seen = {ast.unparse(tree)}
-    for number, node in enumerate(ast.walk(tree)):
+    for parent, field, place, node in list(_places(holder)):
         for variant in _variants(node):
-            changed = copy.deepcopy(tree)
-            target = list(ast.walk(changed))[number]
-            _replace(changed, target, variant)
-            text = ast.unparse(ast.fix_missing_locations(changed))
+            _put(parent, field, place, ast.fix_missing_locations(ast.copy_location(variant, node)))
+            text = ast.unparse(holder)
             if text not in seen:
                 seen.add(text)
-                yield f"{_short(node)} -> {_short(variant)}", text
+                yield f"{_short(node)} -> {_short(variant)}", _compiled(text, function)
+            _put(parent, field, place, node)
+
+
+def function_tree(function):
+    """The definition of `function`, or the lambda, as a syntax tree of its own."""
+    code, file = function.__code__, inspect.getsourcefile(function)
+    for node in ast.walk(_parsed(file)):
+        if isinstance(node, (ast.FunctionDef, ast.Lambda)) and node.lineno == code.co_firstlineno:
+            if [argument.arg for argument in node.args.args] == list(code.co_varnames[: code.co_argcount]):
+                return copy.deepcopy(node)
+    raise ValueError(f"{function.__name__} is not in {file}")
+
+
+@functools.cache
+def _parsed(file):
+    return ast.parse(pathlib.Path(file).read_text(encoding="utf-8"))
+
+
+def _compiled(text, function):
+    space = dict(function.__globals__)
+    if text.startswith("lambda"):
+        return eval(text, space)
+    exec(text, space)
+    return space[function.__name__]
+
+
+def _places(tree):
+    """Every node below `tree`, and where it stands: parent, field, place in a list."""
+    for parent in ast.walk(tree):
+        for field, value in ast.iter_fields(parent):
+            for place, item in enumerate(value) if isinstance(value, list) else ((None, value),):
+                if isinstance(item, ast.AST):
+                    yield parent, field, place, item
+
+
+def _put(parent, field, place, node):
+    if place is None:
+        setattr(parent, field, node)
+    else:
+        getattr(parent, field)[place] = node
 
 
 def _short(node):
     if isinstance(node, ast.FunctionDef):
         return f"def {node.name}({', '.join(a.arg for a in node.args.args)})"
     return ast.unparse(node).split("\n")[0]
-
-
-def _replace(tree, target, variant):
-    for parent in ast.walk(tree):
-        for name, value in ast.iter_fields(parent):
-            if value is target:
-                setattr(parent, name, variant)
-                return
-            if isinstance(value, list):
-                for place, item in enumerate(value):
-                    if item is target:
-                        value[place] = variant
-                        return
 
 
 def _variants(node):
@@ -75,6 +104,8 @@ def _variants(node):
     elif isinstance(node, ast.Constant) and isinstance(node.value, (int, float)):
         yield ast.Constant(node.value + 1)
         yield ast.Constant(node.value - 1)
+    elif isinstance(node, ast.Constant) and isinstance(node.value, str) and "->" in node.value:
+        yield from map(ast.Constant, _other_letters(node.value))
     elif isinstance(node, ast.Call):
         yield from _calls(node)
     elif isinstance(node, ast.Attribute) and node.attr in ("T", "mT"):
@@ -101,7 +132,7 @@ def _variants(node):
     elif isinstance(node, (ast.If, ast.IfExp)):
         yield _with(node, test=ast.Constant(True))
         yield _with(node, test=ast.Constant(False))
-    elif isinstance(node, ast.FunctionDef) and len(node.args.args) > 1:
+    elif isinstance(node, (ast.FunctionDef, ast.Lambda)) and len(node.args.args) > 1:
         arguments = copy.deepcopy(node.args)
         arguments.args = [arguments.args[1], arguments.args[0], *arguments.args[2:]]
         yield _with(node, args=arguments)
@@ -115,7 +146,11 @@ def _calls(node):
             yield _with(node, args=[node.args[1], node.args[0], *node.args[2:]])
         for place in range(len(node.args)):
             yield _with(node, args=node.args[:place] + node.args[place + 1 :])
-    yield from node.args  # the call left out
+    if ast.unparse(node.func) == "range":
+        for change in (ast.Add(), ast.Sub()):
+            ends = [ast.BinOp(node.args[0], change, ast.Constant(1)), *node.args[1:]]
+            yield _with(node, args=ends)
+    yield from (argument for argument in node.args if not isinstance(argument, ast.Starred))  # the call left out
     if isinstance(node.func, ast.Attribute) and ast.unparse(node.func.value) != "np":
         yield node.func.value
 
@@ -125,3 +160,10 @@ def _with(node, **fields):
     for name, value in fields.items():
         setattr(new, name, value)
     return new
+
+
+def _other_letters(subscripts):
+    """The subscripts of an einsum with two neighbouring letters of one array exchanged."""
+    for place, (a, b) in enumerate(zip(subscripts, subscripts[1:])):
+        if a.isalpha() and b.isalpha():
+            yield subscripts[:place] + b + a + subscripts[place + 2 :]

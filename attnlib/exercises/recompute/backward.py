@@ -111,8 +111,8 @@ def _backward_family(bugs):
 
 def _backward_method(answer):
     names = ("d_out", "query", "key", "value", "out", "logsumexp", "block_q", "block_k", "causal")
-    n = 512  # so many that gradients handed over as lists of numbers are small beside a byte for each pair
-    arguments = _backward_case(n, n, 32, 32, True, d=2, v=2)(np.random.default_rng(0))
+    n = 1024  # so many that gradients handed over as fractions, and einsum's own memory, are less than a byte a pair
+    arguments = _backward_case(n, n, 64, 64, True, d=1, v=1)(np.random.default_rng(0))
     if peak_bytes(answer, arguments) > n * n:  # not even one byte for each pair
         return (
             "the gradients are right, but q × k numbers are held at once: recompute the weights of one tile, "
