@@ -5,6 +5,7 @@ import copy
 import functools
 import inspect
 import pathlib
+import warnings
 
 SWAPS = {
     ast.Add: [ast.Sub], ast.Sub: [ast.Add], ast.Mult: [ast.Div, ast.Add], ast.Div: [ast.Mult], ast.Pow: [ast.Mult],
@@ -19,7 +20,7 @@ NAMES = {
     "zeros": "ones", "ones": "zeros", "zeros_like": "ones_like", "empty": "ones", "any": "all", "all": "any",
     "cumsum": "sum", "ceil": "floor", "floor": "ceil",
 }  # fmt: skip
-COMMUTATIVE = {"max", "min", "maximum", "minimum"}
+COMMUTATIVE = {"max", "min", "maximum", "minimum", "logaddexp", "vecdot"}
 
 
 def mutants(function):
@@ -54,9 +55,11 @@ def _parsed(file):
 
 def _compiled(text, function):
     space = dict(function.__globals__)
-    if text.startswith("lambda"):
-        return eval(text, space)
-    exec(text, space)
+    with warnings.catch_warnings():  # some slips are nonsense that Python warns of
+        warnings.simplefilter("ignore")
+        if text.startswith("lambda"):
+            return eval(text, space)
+        exec(text, space)
     return space[function.__name__]
 
 
@@ -87,7 +90,7 @@ def _variants(node):
     if isinstance(node, ast.BinOp):
         for operator in SWAPS.get(type(node.op), []):
             yield _with(node, op=operator())
-        if not isinstance(node.op, (ast.Add, ast.Mult)):
+        if not isinstance(node.op, (ast.Add, ast.Mult, ast.BitAnd, ast.BitOr)):
             yield _with(node, left=node.right, right=node.left)
         yield node.left
         yield node.right
@@ -123,7 +126,7 @@ def _variants(node):
         yield _with(node, elts=node.elts[::-1])
         for place in range(len(node.elts)):
             yield _with(node, elts=[node.elts[place]] * len(node.elts))
-    elif isinstance(node, (ast.Assign, ast.AugAssign, ast.Expr)):
+    elif isinstance(node, (ast.Assign, ast.AugAssign, ast.Expr)) and not _is_text(node.value):
         yield ast.Pass()
         if isinstance(node, ast.AugAssign):
             yield ast.Assign(targets=[node.target], value=node.value)
@@ -150,9 +153,15 @@ def _calls(node):
         for change in (ast.Add(), ast.Sub()):
             ends = [ast.BinOp(node.args[0], change, ast.Constant(1)), *node.args[1:]]
             yield _with(node, args=ends)
-    yield from (argument for argument in node.args if not isinstance(argument, ast.Starred))  # the call left out
+    for argument in node.args:  # the call left out
+        if not isinstance(argument, ast.Starred) and not _is_text(argument):
+            yield argument
     if isinstance(node.func, ast.Attribute) and ast.unparse(node.func.value) != "np":
         yield node.func.value
+
+
+def _is_text(node):
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
 def _with(node, **fields):

@@ -114,6 +114,13 @@ def _falling(query, key):
     return query, key
 
 
+def _wide(query, key):
+    """Of any two neighbouring keys one lies 2000 above the other."""
+    query, key = query.copy(), key.copy()
+    query[:, 0], key[:, 0] = 10.0, np.where(np.arange(len(key)) % 2, 1, -1) * 100 * math.sqrt(key.shape[1])
+    return query, key
+
+
 _FORWARD = Exercise(
     "flash_forward",
     title="One pass over the keys",
@@ -156,6 +163,14 @@ _FORWARD = Exercise(
             why="Axes of size 1 stay, and the block is longer than all keys.",
         ),
         Probe("one query", _case(1, 6, 4, d=2, v=3), "edge", why="As when text is generated, without a mask."),
+        Probe(
+            "scores 2000 apart in every block", _case(3, 8, 4, d=5, v=2, change=_wide), "edge",
+            why="Only the largest score is a safe shift, not the smallest or the first of the block.",
+        ),
+        Probe(
+            "causal, one query more than keys", _case(5, 4, 2, True, d=3, v=2), "edge",
+            why="The first query sees nothing while others of its tile see something.",
+        ),
     ),
     mistakes=(
         Mistake(

@@ -56,6 +56,24 @@ def masked_by_logsumexp(scores, keep):
     return np.exp(visible - np.where(np.isneginf(total), 0, total))
 
 
+def exponential_then_zero(scores, keep):
+    largest = scores.max(axis=-1, keepdims=True, where=keep, initial=-1e300)
+    powers = np.zeros_like(scores)
+    np.exp(scores - largest, out=powers, where=keep)
+    total = powers.sum(axis=-1, keepdims=True)
+    return np.divide(powers, total, out=np.zeros_like(powers), where=total > 0)
+
+
+def row_by_row(scores, keep):
+    weights = np.zeros(scores.shape)
+    for row in np.ndindex(scores.shape[:-1]):
+        seen = keep[row]
+        if seen.any():
+            powers = np.exp(scores[row][seen] - scores[row][seen].max())
+            weights[row][seen] = powers / powers.sum()
+    return weights
+
+
 # --- padded_causal_attention ----------------------------------------------------------------------
 
 
@@ -66,6 +84,17 @@ def padded_in_loops(query, key, value, real):
         if seen:
             scores = np.array([query[b, i] @ key[b, j] for j in seen]) / math.sqrt(query.shape[2])
             out[b, i] = plain_softmax(scores) @ value[b, seen]
+    return out
+
+
+def sentence_by_sentence(query, key, value, real):
+    out = np.zeros((*query.shape[:2], value.shape[2]))
+    for sentence, (asked, found, rows, words) in enumerate(zip(query, key, value, real)):
+        for i in range(len(asked)):
+            seen = np.flatnonzero(words[: i + 1])
+            if seen.size:
+                scores = found[seen] @ asked[i] / np.sqrt(asked.shape[1])
+                out[sentence, i] = careful_softmax(scores) @ rows[seen]
     return out
 
 
@@ -118,7 +147,10 @@ def bias_by_where(d_out, value, weights):
 CAUSAL_MASK = {"loops": mask_in_loops, "where": mask_by_where, "np.tri": mask_by_tri}
 MASKED_SOFTMAX = {
     "loops": masked_in_loops, "einsum": masked_by_einsum, "tensordot": masked_by_tensordot,
-    "logaddexp": masked_by_logsumexp,
+    "logaddexp": masked_by_logsumexp, "exponential, then zero": exponential_then_zero, "row by row": row_by_row,
 }  # fmt: skip
-PADDED = {"loops": padded_in_loops, "einsum": padded_by_einsum, "tensordot": padded_by_tensordot}
+PADDED = {
+    "loops": padded_in_loops, "einsum": padded_by_einsum, "tensordot": padded_by_tensordot,
+    "sentence by sentence": sentence_by_sentence,
+}  # fmt: skip
 DISTANCE_BIAS = {"loops": bias_in_loops, "tensordot": bias_by_tensordot, "where": bias_by_where}

@@ -25,6 +25,13 @@ def previous_by_where(letters, places):
     return np.where(row - letters == column + 1, 100 * np.sqrt(places), 0), np.where(row - letters == column, 1, 0)
 
 
+def previous_by_distance(letters, places):
+    """-(j - (i - 1))^2 / 2 without the term of the query alone: two features are enough for any number of places."""
+    place, nothing = np.arange(places), np.zeros((letters, 2))
+    ask = 12 * np.stack([place - 1.0, np.ones(places)], axis=1)
+    return np.vstack([nothing, ask]), np.vstack([nothing, np.stack([place, -(place**2) / 2], axis=1)])
+
+
 def first_in_loops(letters, places):
     query_weight, key_weight = np.zeros((2, letters + places, letters + 1))
     for letter in range(letters):
@@ -41,6 +48,24 @@ def first_by_where(letters, places):
     asks = np.where(column == letters, 20.0, np.where(row == column, 40.0 * places, 0))
     has = np.where(row < letters, row == column, np.where(column == letters, letters - row, 0))
     return np.where(row < letters, asks, 0), has.astype(float)
+
+
+def first_with_huge_numbers(letters, places):
+    query_weight, key_weight = np.zeros((2, letters + places, letters + 1))
+    query_weight[:letters] = 1e6 * places * np.eye(letters, letters + 1)
+    query_weight[:letters, -1] = 1e5
+    key_weight[:letters] = np.eye(letters, letters + 1)
+    key_weight[letters:, -1] = -np.arange(places)
+    return query_weight, key_weight
+
+
+def one_from_places(letters, places):
+    """Every token has exactly one place, too; and the letters may stand in any order."""
+    query_weight, key_weight = np.zeros((2, letters + places, letters + 1))
+    query_weight[letters:, 0], key_weight[letters:, 0] = 8.0, -5.0 * np.arange(places)
+    query_weight[:letters, 1:] = 80.0 * places * np.eye(letters)[::-1]
+    key_weight[:letters, 1:] = np.eye(letters)[::-1]
+    return query_weight, key_weight
 
 
 # --- mha ------------------------------------------------------------------------------------------
@@ -164,8 +189,13 @@ def groups_by_where(d_repeated, kv_heads):
     return np.stack([np.where(group == g, d_repeated, 0).sum(axis=1) for g in range(kv_heads)], axis=1)
 
 
-PREVIOUS = {"loops": previous_in_loops, "where": previous_by_where}
-FIRST = {"loops": first_in_loops, "where": first_by_where}
+PREVIOUS = {
+    "loops": previous_in_loops, "where": previous_by_where, "by distance, with two features": previous_by_distance,
+}  # fmt: skip
+FIRST = {
+    "loops": first_in_loops, "where": first_by_where, "with huge numbers": first_with_huge_numbers,
+    "the 1 from the places": one_from_places,
+}  # fmt: skip
 MHA = {"loops": mha_in_loops, "tensordot": mha_by_tensordot}
 MHA_BACKWARD = {
     "einsum": mha_backward_by_einsum, "tensordot": mha_backward_by_tensordot, "where": mha_backward_by_where,

@@ -152,9 +152,9 @@ def derived_by_einsum(d_out, d_logsumexp, query, key, value):
 def derived_by_tensordot(d_out, d_logsumexp, query, key, value):
     c = query.shape[1] ** -0.5
     weights = plain_softmax(c * np.tensordot(query, key, axes=([1], [1])))
-    d_weights = np.tensordot(d_out, value, axes=([1], [1])) + d_logsumexp[:, None]
-    mean = (weights * d_weights).sum(axis=1) - d_logsumexp
-    d_scores = c * weights * (d_weights - mean[:, None])
+    d_weights = np.tensordot(d_out, value, axes=([1], [1]))
+    row_term = (weights * d_weights).sum(axis=1) - d_logsumexp
+    d_scores = c * weights * (d_weights - row_term[:, None])
     d_query, d_key = np.tensordot(d_scores, key, axes=1), np.tensordot(d_scores, query, axes=([0], [0]))
     return d_query, d_key, np.tensordot(weights, d_out, axes=([0], [0]))
 

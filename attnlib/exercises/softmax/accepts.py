@@ -37,7 +37,7 @@ def softmax_by_logsumexp(x):
 def backward_in_loops(d_weights, weights):
     d_x = np.zeros(weights.shape)
     for place in np.ndindex(weights.shape):
-        row, j = place[:-1], place[-1]
+        row = place[:-1]
         shared = sum(d_weights[row][k] * weights[row][k] for k in range(weights.shape[-1]))
         d_x[place] = weights[place] * (d_weights[place] - shared)
     return d_x
