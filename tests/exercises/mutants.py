@@ -65,10 +65,14 @@ def _compiled(text, function):
 
 def _places(tree):
     """Every node below `tree`, and where it stands: parent, field, place in a list."""
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)]
+    # to reshape(-1), -2 is the same
+    sizes = [argument for call in calls if call.func.attr == "reshape" for argument in call.args]
+    left = {id(size.operand) for size in sizes if isinstance(size, ast.UnaryOp)}
     for parent in ast.walk(tree):
         for field, value in ast.iter_fields(parent):
             for place, item in enumerate(value) if isinstance(value, list) else ((None, value),):
-                if isinstance(item, ast.AST):
+                if isinstance(item, ast.AST) and id(item) not in left:
                     yield parent, field, place, item
 
 

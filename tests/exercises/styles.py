@@ -104,7 +104,8 @@ def _nested(kind):
     def convert(part):
         if isinstance(part, list):
             return [convert(item) for item in part]
-        return kind(part) if isinstance(part, (int, float)) and not isinstance(part, bool) and abs(part) < np.inf else part
+        number = isinstance(part, (int, float)) and not isinstance(part, bool)
+        return kind(part) if number and abs(part) < np.inf else part
 
     return lambda part: convert(_listed(part))
 

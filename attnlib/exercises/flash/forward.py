@@ -149,7 +149,9 @@ _FORWARD = Exercise(
         Probe("one block", _case(3, 5, 5), why="There is nothing to rescale."),
         Probe("causal, block does not divide k", _case(7, 7, 3, True), why="A cut block that is shorter, too."),
         Probe("rows far apart", _case(5, 7, 3, change=_rows_apart), why="Each row has its own maximum."),
-        Probe("causal, more queries than keys", _case(5, 3, 2, True), "edge"),
+        Probe(
+            "causal, more queries than keys", _case(5, 3, 2, True), "edge", why="A whole block of queries sees nothing.",
+        ),
         Probe(
             "rows 1000 apart", _case(4, 7, 3, d=3, v=2, change=_rows_1000_apart), "edge",
             why="With one maximum for several rows, the lower ones vanish.",

@@ -129,7 +129,7 @@ _MERGE = Exercise(
         Probe("some rows see nothing in a part, or at all", _partials(4, (5, 3), 2, _some_hidden), "edge"),
         Probe("one query, one feature", _partials(1, (2, 3), 1), "edge", "Axes of size 1 stay."),
         Probe("rows and parts far apart", _partials(4, (5, 3), 2, _far_apart), "edge", "Each row has its own maximum."),
-        Probe("two parts of the same mass", _same_mass, "edge", "A difference of the masses is 0, and nothing is empty."),
+        Probe("two parts of the same mass", _same_mass, "edge", "Their difference is 0, and nothing is empty."),
     ),
     mistakes=(
         Mistake(
