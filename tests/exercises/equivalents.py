@@ -2,14 +2,10 @@
 
 EQUIVALENTS = {
     "masked_softmax": {
-        "keep | ~alive -> ~alive | keep": "or does not mind the order",
         "keep | ~alive -> keep": "empty rows become NaN on the way, with a warning, and are set to zero all the same",
     },
     "padded_causal_attention": {
-        "keep | ~alive -> ~alive | keep": "or does not mind the order",
         "keep | ~alive -> keep": "empty rows become NaN on the way, with a warning, and are set to zero all the same",
-        "np.tril(np.ones((n, n), dtype=bool)) & real[:, np.newaxis, :] -> "
-        "real[:, np.newaxis, :] & np.tril(np.ones((n, n), dtype=bool))": "and does not mind the order",
     },
     "distance_bias_backward": {
         "np.array([np.trace(d_scores, offset=-r, axis1=-2, axis2=-1).sum() for r in range(n)]) -> "

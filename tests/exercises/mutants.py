@@ -2,6 +2,10 @@
 
 import ast
 import copy
+import functools
+import inspect
+import pathlib
+import warnings
 
 SWAPS = {
     ast.Add: [ast.Sub], ast.Sub: [ast.Add], ast.Mult: [ast.Div, ast.Add], ast.Div: [ast.Mult], ast.Pow: [ast.Mult],
@@ -16,22 +20,67 @@ NAMES = {
     "zeros": "ones", "ones": "zeros", "zeros_like": "ones_like", "empty": "ones", "any": "all", "all": "any",
     "cumsum": "sum", "ceil": "floor", "floor": "ceil",
 }  # fmt: skip
-COMMUTATIVE = {"max", "min", "maximum", "minimum"}
+COMMUTATIVE = {"max", "min", "maximum", "minimum", "logaddexp", "vecdot"}
 
 
-def mutants(source):
-    """Yield (description, source) for every first-order mutant of the one function in `source`."""
-    tree = ast.parse(source)
+def mutants(function):
+    """Yield (description, changed function) for every single slip in the source of `function`."""
+    tree = function_tree(function)
+    holder = ast.Expression(tree) if isinstance(tree, ast.Lambda) else ast.Module([tree], [])
     seen = {ast.unparse(tree)}
-    for number, node in enumerate(ast.walk(tree)):
+    for parent, field, place, node in list(_places(holder)):
         for variant in _variants(node):
-            changed = copy.deepcopy(tree)
-            target = list(ast.walk(changed))[number]
-            _replace(changed, target, variant)
-            text = ast.unparse(ast.fix_missing_locations(changed))
+            _put(parent, field, place, ast.fix_missing_locations(ast.copy_location(variant, node)))
+            text = ast.unparse(holder)
             if text not in seen:
                 seen.add(text)
-                yield f"{_short(node)} -> {_short(variant)}", text
+                yield f"{_short(node)} -> {_short(variant)}", _compiled(text, function)
+            _put(parent, field, place, node)
+
+
+def function_tree(function):
+    """The definition of `function`, or the lambda, as a syntax tree of its own."""
+    code, file = function.__code__, inspect.getsourcefile(function)
+    for node in ast.walk(_parsed(file)):
+        if isinstance(node, (ast.FunctionDef, ast.Lambda)) and node.lineno == code.co_firstlineno:
+            if [argument.arg for argument in node.args.args] == list(code.co_varnames[: code.co_argcount]):
+                return copy.deepcopy(node)
+    raise ValueError(f"{function.__name__} is not in {file}")
+
+
+@functools.cache
+def _parsed(file):
+    return ast.parse(pathlib.Path(file).read_text(encoding="utf-8"))
+
+
+def _compiled(text, function):
+    space = dict(function.__globals__)
+    with warnings.catch_warnings():  # some slips are nonsense that Python warns of
+        warnings.simplefilter("ignore")
+        if text.startswith("lambda"):
+            return eval(text, space)
+        exec(text, space)
+    return space[function.__name__]
+
+
+def _places(tree):
+    """Every node below `tree`, and where it stands: parent, field, place in a list."""
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)]
+    # to reshape(-1), -2 is the same
+    sizes = [argument for call in calls if call.func.attr == "reshape" for argument in call.args]
+    left = {id(size.operand) for size in sizes if isinstance(size, ast.UnaryOp)}
+    for parent in ast.walk(tree):
+        for field, value in ast.iter_fields(parent):
+            for place, item in enumerate(value) if isinstance(value, list) else ((None, value),):
+                if isinstance(item, ast.AST) and id(item) not in left:
+                    yield parent, field, place, item
+
+
+def _put(parent, field, place, node):
+    if place is None:
+        setattr(parent, field, node)
+    else:
+        getattr(parent, field)[place] = node
 
 
 def _short(node):
@@ -40,25 +89,12 @@ def _short(node):
     return ast.unparse(node).split("\n")[0]
 
 
-def _replace(tree, target, variant):
-    for parent in ast.walk(tree):
-        for name, value in ast.iter_fields(parent):
-            if value is target:
-                setattr(parent, name, variant)
-                return
-            if isinstance(value, list):
-                for place, item in enumerate(value):
-                    if item is target:
-                        value[place] = variant
-                        return
-
-
 def _variants(node):
     """Yield the nodes that may stand in the place of `node`."""
     if isinstance(node, ast.BinOp):
         for operator in SWAPS.get(type(node.op), []):
             yield _with(node, op=operator())
-        if not isinstance(node.op, (ast.Add, ast.Mult)):
+        if not isinstance(node.op, (ast.Add, ast.Mult, ast.BitAnd, ast.BitOr)):
             yield _with(node, left=node.right, right=node.left)
         yield node.left
         yield node.right
@@ -75,6 +111,8 @@ def _variants(node):
     elif isinstance(node, ast.Constant) and isinstance(node.value, (int, float)):
         yield ast.Constant(node.value + 1)
         yield ast.Constant(node.value - 1)
+    elif isinstance(node, ast.Constant) and isinstance(node.value, str) and "->" in node.value:
+        yield from map(ast.Constant, _other_letters(node.value))
     elif isinstance(node, ast.Call):
         yield from _calls(node)
     elif isinstance(node, ast.Attribute) and node.attr in ("T", "mT"):
@@ -92,7 +130,7 @@ def _variants(node):
         yield _with(node, elts=node.elts[::-1])
         for place in range(len(node.elts)):
             yield _with(node, elts=[node.elts[place]] * len(node.elts))
-    elif isinstance(node, (ast.Assign, ast.AugAssign, ast.Expr)):
+    elif isinstance(node, (ast.Assign, ast.AugAssign, ast.Expr)) and not _is_text(node.value):
         yield ast.Pass()
         if isinstance(node, ast.AugAssign):
             yield ast.Assign(targets=[node.target], value=node.value)
@@ -101,7 +139,7 @@ def _variants(node):
     elif isinstance(node, (ast.If, ast.IfExp)):
         yield _with(node, test=ast.Constant(True))
         yield _with(node, test=ast.Constant(False))
-    elif isinstance(node, ast.FunctionDef) and len(node.args.args) > 1:
+    elif isinstance(node, (ast.FunctionDef, ast.Lambda)) and len(node.args.args) > 1:
         arguments = copy.deepcopy(node.args)
         arguments.args = [arguments.args[1], arguments.args[0], *arguments.args[2:]]
         yield _with(node, args=arguments)
@@ -115,9 +153,19 @@ def _calls(node):
             yield _with(node, args=[node.args[1], node.args[0], *node.args[2:]])
         for place in range(len(node.args)):
             yield _with(node, args=node.args[:place] + node.args[place + 1 :])
-    yield from node.args  # the call left out
+    if ast.unparse(node.func) == "range":
+        for change in (ast.Add(), ast.Sub()):
+            ends = [ast.BinOp(node.args[0], change, ast.Constant(1)), *node.args[1:]]
+            yield _with(node, args=ends)
+    for argument in node.args:  # the call left out
+        if not isinstance(argument, ast.Starred) and not _is_text(argument):
+            yield argument
     if isinstance(node.func, ast.Attribute) and ast.unparse(node.func.value) != "np":
         yield node.func.value
+
+
+def _is_text(node):
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
 def _with(node, **fields):
@@ -125,3 +173,10 @@ def _with(node, **fields):
     for name, value in fields.items():
         setattr(new, name, value)
     return new
+
+
+def _other_letters(subscripts):
+    """The subscripts of an einsum with two neighbouring letters of one array exchanged."""
+    for place, (a, b) in enumerate(zip(subscripts, subscripts[1:])):
+        if a.isalpha() and b.isalpha():
+            yield subscripts[:place] + b + a + subscripts[place + 2 :]

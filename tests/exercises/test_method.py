@@ -118,7 +118,8 @@ def test_right_values_by_another_method_are_rejected_and_told_why(answer, object
     result = grade("flash_forward", answer)
     assert result.status == "wrong" and result.mistakes == () and result.failed == ()
     assert result.lines[0].startswith("[!] flash_forward: the values are right, but ") and objection in result.lines[0]
-    assert result.lines[1] == "    13 of 13 cases right."
+    cases = len(find("flash_forward").probes)
+    assert result.lines[1] == f"    {cases} of {cases} cases right."
     assert len(result.lines[0]) < 200
 
 

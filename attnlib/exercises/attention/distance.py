@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from attnlib.exercises.attention import accepts
 from attnlib.exercises.engine.model import Exercise, Mistake, Probe
 
 
@@ -186,6 +187,7 @@ _DISTANCE = Exercise(
             np.hstack([query, np.full((len(query), 1), -0.5)]) @ np.vstack([key.T, np.square(key.T).sum(axis=0)]),
             value,
         ),
+        **accepts.DISTANCE_ATTENTION,
     },
 )  # fmt: skip
 

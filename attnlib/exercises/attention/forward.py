@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from attnlib.exercises.attention import accepts
 from attnlib.exercises.engine.model import Exercise, Mistake, Probe
 from attnlib.exercises.softmax.stable import plain_softmax
 
@@ -220,6 +221,7 @@ _SDPA = Exercise(
         "query scaled first": lambda query, key, value: (
             plain_softmax((query / query.shape[-1] ** 0.5) @ key.swapaxes(-1, -2)) @ value
         ),
+        **accepts.SDPA,
     },
 )  # fmt: skip
 

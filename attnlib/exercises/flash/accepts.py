@@ -42,3 +42,38 @@ def normalised_at_every_step(query, key, value, block, causal):
         weights = np.exp(scores - shift[:, None])
         out, logsumexp = out * np.exp(logsumexp - shift)[:, None] + weights @ values, both
     return out, logsumexp
+
+
+def one_query_and_block_at_a_time(query, key, value, block, causal):
+    rows, logsumexps = [], []
+    for i, asked in enumerate(query):
+        last = i + len(key) - len(query) if causal else len(key)
+        row, top, total = np.zeros(value.shape[1]), -math.inf, 0.0
+        for start in range(0, min(len(key), last + 1), block):
+            stop = min(start + block, len(key), last + 1)
+            scores = key[start:stop] @ asked / math.sqrt(len(asked))
+            new = max(top, scores.max())
+            old, powers = math.exp(top - new), np.exp(scores - new)
+            row, total, top = old * row + powers @ value[start:stop], old * total + powers.sum(), new
+        rows.append(row / total if total else row)
+        logsumexps.append(top + math.log(total) if total else -math.inf)
+    return rows, logsumexps
+
+
+def forward_by_tensordot(query, key, value, block, causal):
+    out, total = np.zeros((len(query), value.shape[1])), np.full((len(query), 1), -np.inf)
+    for start in range(0, len(key), block):
+        keys, values = key[start : start + block], value[start : start + block]
+        scores = np.tensordot(query, keys, axes=([1], [1])) / math.sqrt(query.shape[1])
+        i, j = np.indices(scores.shape)
+        scores = np.where(causal & (start + j > i + len(key) - len(query)), -np.inf, scores)
+        both = np.logaddexp(total, np.logaddexp.reduce(scores, axis=1, keepdims=True))
+        shift = np.where(np.isneginf(both), 0, both)
+        out = np.exp(total - shift) * out + np.tensordot(np.exp(scores - shift), values, axes=1)
+        total = both
+    return out, total[:, 0]
+
+
+FLASH_FORWARD = {
+    "loops": one_query_and_block_at_a_time, "einsum": normalised_at_every_step, "tensordot": forward_by_tensordot,
+}  # fmt: skip

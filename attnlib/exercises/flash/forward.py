@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from attnlib.exercises.flash.accepts import normalised_at_every_step, queries_in_tiles_too
+from attnlib.exercises.flash.accepts import FLASH_FORWARD, queries_in_tiles_too
 from attnlib.exercises.flash.family import forward_family
 from attnlib.exercises.engine.model import Exercise, Mistake, Probe
 from attnlib.exercises.engine.watch import comes_back, most_rows_at_once, peak_bytes
@@ -114,6 +114,13 @@ def _falling(query, key):
     return query, key
 
 
+def _wide(query, key):
+    """Of any two neighbouring keys one lies 2000 above the other."""
+    query, key = query.copy(), key.copy()
+    query[:, 0], key[:, 0] = 10.0, np.where(np.arange(len(key)) % 2, 1, -1) * 100 * math.sqrt(key.shape[1])
+    return query, key
+
+
 _FORWARD = Exercise(
     "flash_forward",
     title="One pass over the keys",
@@ -142,7 +149,9 @@ _FORWARD = Exercise(
         Probe("one block", _case(3, 5, 5), why="There is nothing to rescale."),
         Probe("causal, block does not divide k", _case(7, 7, 3, True), why="A cut block that is shorter, too."),
         Probe("rows far apart", _case(5, 7, 3, change=_rows_apart), why="Each row has its own maximum."),
-        Probe("causal, more queries than keys", _case(5, 3, 2, True), "edge"),
+        Probe(
+            "causal, more queries than keys", _case(5, 3, 2, True), "edge", why="A whole block of queries sees nothing.",
+        ),
         Probe(
             "rows 1000 apart", _case(4, 7, 3, d=3, v=2, change=_rows_1000_apart), "edge",
             why="With one maximum for several rows, the lower ones vanish.",
@@ -156,6 +165,14 @@ _FORWARD = Exercise(
             why="Axes of size 1 stay, and the block is longer than all keys.",
         ),
         Probe("one query", _case(1, 6, 4, d=2, v=3), "edge", why="As when text is generated, without a mask."),
+        Probe(
+            "scores 2000 apart in every block", _case(3, 8, 4, d=5, v=2, change=_wide), "edge",
+            why="Only the largest score is a safe shift, not the smallest or the first of the block.",
+        ),
+        Probe(
+            "causal, one query more than keys", _case(5, 4, 2, True, d=3, v=2), "edge",
+            why="The first query sees nothing while others of its tile see something.",
+        ),
     ),
     mistakes=(
         Mistake(
@@ -248,7 +265,7 @@ _FORWARD = Exercise(
     why="After each block the two sums are what they would be if the keys seen so far were all there are, so the tail "
     "and masked blocks need no special case. The guard is for rows in which nothing is visible so far.",
     insight="Per query you carried v + 2 numbers, whatever the number of keys; the score matrix never existed.",
-    accepts={"queries in tiles, too": queries_in_tiles_too, "normalised at every step": normalised_at_every_step},
+    accepts={"queries in tiles, too": queries_in_tiles_too, **FLASH_FORWARD},
     outputs=("out", "logsumexp"),
     method=_method,
 )  # fmt: skip

@@ -177,7 +177,7 @@ FLASH_TRAFFIC = Exercise(
     why="The tile that stays decides how often the rest streams past it, so one key is enough and all other room goes "
     "to queries.",
     insight="For a large M that is about 4 n² d² / M: you have derived the traffic of Flash, with its constant.",
-    accepts={"tile by tile": _by_the_tile},
+    accepts={"loops": _by_the_tile},
     outputs=("moved",),
 )  # fmt: skip
 

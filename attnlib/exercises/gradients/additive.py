@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from attnlib.exercises.engine.model import Exercise, Mistake, Probe
+from attnlib.exercises.gradients import accepts
 
 
 def additive_backward(d_out, query, key, value, w):
@@ -237,7 +238,7 @@ _ADDITIVE = Exercise(
     why="Up to the gradient of the scores nothing changes. Behind it each line undoes one forward line: a product with "
     "w, a tanh, a sum. What the forward pass spread over an axis, the backward pass sums over it.",
     insight="Only the last step knows how the scores were made. So a new score needs a new last step and nothing else.",
-    accepts={"w as a column, row mean from the output": _with_a_column},
+    accepts={"w as a column, row mean from the output": _with_a_column, **accepts.ADDITIVE_BACKWARD},
     outputs=("d_query", "d_key", "d_value", "d_w"),
 )  # fmt: skip
 

@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from attnlib.exercises.engine.model import Exercise, Mistake, Probe
+from attnlib.exercises.gradients import accepts
 from attnlib.exercises.softmax.stable import plain_softmax
 
 
@@ -245,7 +246,10 @@ _BACKWARD = Exercise(
     "sends it through its Jacobian. The softmax is written out here; the one from the first cell does as well.",
     insight="Four products and a weighted mean per row. The forward pass has two products: backward costs about "
     "twice as much.",
-    accepts={"the whole Jacobian": _through_jacobian, "row mean from the output": _mean_from_the_output},
+    accepts={
+        "the whole Jacobian": _through_jacobian, "row mean from the output": _mean_from_the_output,
+        **accepts.SDPA_BACKWARD,
+    },
     outputs=("d_query", "d_key", "d_value"),
     atol=1e-10,  # with scores near 1000, sums that should be 0 are 1e-12
 )  # fmt: skip

@@ -3,6 +3,7 @@
 import numpy as np
 
 from attnlib.exercises.engine.model import Exercise, Mistake, Probe
+from attnlib.exercises.masks import accepts
 
 
 def causal_mask(q, k):
@@ -94,6 +95,7 @@ _CAUSAL = Exercise(
             np.tril(np.ones((max(q, k), max(q, k)), dtype=bool))[-q:, max(q, k) - k :]
         ),
         "indices": lambda q, k: np.fromfunction(lambda i, j: j - i <= k - q, (q, k)),
+        **accepts.CAUSAL_MASK,
     },
     cancelling=(frozenset({"strict", "one_ahead"}),),
 )  # fmt: skip

@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from attnlib.exercises.engine.model import Exercise, Mistake, Probe
+from attnlib.exercises.masks import accepts
 
 
 def distance_bias_backward(d_out, value, weights):
@@ -190,7 +191,7 @@ _DISTANCE_BIAS = Exercise(
     why="A bias is spread along a diagonal in the forward pass, so the backward pass sums along it. Hidden pairs have "
     "weight 0 and add nothing.",
     insight="Your biases' gradients sum to zero: adding one number to all of them shifts whole rows.",
-    accepts={"each pair by its distance": _by_distance, "one einsum": _as_a_product},
+    accepts={"each pair by its distance": _by_distance, "einsum": _as_a_product, **accepts.DISTANCE_BIAS},
     outputs=("d_bias",),
 )  # fmt: skip
 

@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from attnlib.exercises.engine.model import Exercise, Mistake, Probe
+from attnlib.exercises.masks import accepts
 from attnlib.exercises.softmax.stable import careful_softmax
 
 
@@ -217,28 +218,9 @@ _MASKED = Exercise(
     insight="Hidden keys get exactly 0, whatever their scores: as if they had been deleted.",
     accepts={
         "maximum replaced": lambda scores, keep: careful_softmax(np.where(keep, scores, -np.inf)),
-        "exponential, then zero": lambda scores, keep: _exponential_then_zero(scores, keep),
-        "row by row": lambda scores, keep: np.stack(
-            [_one_row(s, m) for s, m in zip(scores.reshape(-1, scores.shape[-1]), keep.reshape(-1, keep.shape[-1]))]
-        ).reshape(scores.shape),
+        **accepts.MASKED_SOFTMAX,
     },
 )  # fmt: skip
-
-
-def _exponential_then_zero(scores, keep):
-    largest = scores.max(axis=-1, keepdims=True, where=keep, initial=-1e300)
-    powers = np.zeros_like(scores)
-    np.exp(scores - largest, out=powers, where=keep)
-    total = powers.sum(axis=-1, keepdims=True)
-    return np.divide(powers, total, out=np.zeros_like(powers), where=total > 0)
-
-
-def _one_row(scores, keep):
-    weights = np.zeros(len(scores))
-    if keep.any():
-        powers = np.exp(scores[keep] - scores[keep].max())
-        weights[keep] = powers / powers.sum()
-    return weights
 
 
 # spot_mask: the reader sees the weights of `suspect`, 5 tokens

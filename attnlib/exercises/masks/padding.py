@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from attnlib.exercises.engine.model import Exercise, Mistake, Probe, value_exercise
+from attnlib.exercises.masks import accepts
 from attnlib.exercises.softmax.stable import careful_softmax
 
 # padded_causal_attention
@@ -175,20 +176,9 @@ _PADDED = Exercise(
             )
             @ value
         ),
-        "sentence by sentence": lambda query, key, value, real: np.stack(
-            [_one_sentence(*sentence) for sentence in zip(query, key, value, real)]
-        ),
+        **accepts.PADDED,
     },
 )  # fmt: skip
-
-
-def _one_sentence(query, key, value, real):
-    out = np.zeros((len(query), value.shape[-1]))
-    for i in range(len(query)):
-        seen = np.flatnonzero(real[: i + 1])
-        if seen.size:
-            out[i] = careful_softmax(key[seen] @ query[i] / np.sqrt(query.shape[-1])) @ value[seen]
-    return out
 
 
 # allowed_pairs: two sentences of 3 and 5 tokens

@@ -7,6 +7,7 @@ import numpy as np
 from attnlib.exercises.multihead.heads import columns, layer, merge_heads, one_head, split_heads
 from attnlib.exercises.engine.model import Exercise, Mistake, Probe
 from attnlib.exercises.softmax.stable import plain_softmax
+from attnlib.exercises.multihead import accepts
 
 
 def mha_backward(d_out, x, query_weight, key_weight, value_weight, out_weight, heads):
@@ -222,7 +223,7 @@ _MHA_BACKWARD = Exercise(
     why="Split and merge only move numbers, so each is the backward of the other. Everything between them is the backward "
     "of one head, with two leading axes; everything around them is the backward of a linear layer.",
     insight="Nothing new was needed: a linear layer's backward four times, attention's once, and a sum where x was used.",
-    accepts={"loop over heads, flattened rows": _flattened_rows},
+    accepts={"loops": _flattened_rows, **accepts.MHA_BACKWARD},
     outputs=("d_x", "d_query_weight", "d_key_weight", "d_value_weight", "d_out_weight"),
     atol=1e-10,  # with large scores, right ways to sum differ by about 1e-11
 )  # fmt: skip

@@ -3,6 +3,7 @@
 import numpy as np
 
 from attnlib.exercises.engine.model import Exercise, Mistake, Probe
+from attnlib.exercises.multihead import accepts
 from attnlib.exercises.multihead.looks import LOOKS, behaviour, expected
 
 
@@ -115,7 +116,6 @@ _PREVIOUS = Exercise(
     "score log(9 p), so that its exponential outweighs p - 1 others nine times.",
     insight="A pattern is in the product of the two matrices; how sharp it is depends on their size.",
     accepts={
-        "by distance, with two features": lambda letters, places: _by_distance(letters, places),
         "the shift in the keys": lambda letters, places: (
             np.vstack([np.ones((letters, places)), 99 * np.sqrt(places) * np.eye(places)]),
             np.vstack([np.zeros((letters, places)), np.eye(places, k=1)]),
@@ -124,15 +124,9 @@ _PREVIOUS = Exercise(
             np.vstack([np.zeros((letters, places)), 200 * np.roll(np.eye(places), -1, axis=1)]).astype(np.float32),
             np.vstack([np.ones((letters, places)), np.eye(places)]).astype(np.float32),
         ),
+        **accepts.PREVIOUS,
     },
 )  # fmt: skip
-
-
-def _by_distance(letters, places):
-    """-(j - (i - 1))^2 / 2 without the term of the query alone: two features are enough for any number of places."""
-    place, nothing = np.arange(places), np.zeros((letters, 2))
-    ask = 12 * np.stack([place - 1.0, np.ones(places)], axis=1)
-    return np.vstack([nothing, ask]), np.vstack([nothing, np.stack([place, -(place**2) / 2], axis=1)])
 
 
 def first_of_its_kind_head(letters, places):
@@ -229,25 +223,8 @@ _FIRST = Exercise(
     why="The score is a bonus for the own letter, minus 3 for each place. Among keys of one letter the first wins with 0.95; the "
     "bonus, 3 times the number of places, is more than any early place of another letter can make up for.",
     insight="Scores add up wishes: the larger one is decided first, the smaller one among what is left.",
-    accepts={
-        "with huge numbers": lambda letters, places: _thousandfold(letters, places),
-        "the 1 from the places": lambda letters, places: _one_from_places(letters, places),
-    },
+    accepts=accepts.FIRST,
 )  # fmt: skip
-
-
-def _thousandfold(letters, places):
-    query_weight, key_weight = _first_family(frozenset())(letters, places)
-    return 1e3 * query_weight, key_weight
-
-
-def _one_from_places(letters, places):
-    """Every token has exactly one place, too; and the letters may stand in any order."""
-    query_weight, key_weight = np.zeros((2, letters + places, letters + 1))
-    query_weight[letters:, 0], key_weight[letters:, 0] = 8.0, -5.0 * np.arange(places)
-    query_weight[:letters, 1:] = 80.0 * places * np.eye(letters)[::-1]
-    key_weight[:letters, 1:] = np.eye(letters)[::-1]
-    return query_weight, key_weight
 
 
 EXERCISES = (_PREVIOUS, _FIRST)

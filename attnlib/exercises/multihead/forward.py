@@ -7,6 +7,7 @@ import numpy as np
 from attnlib.exercises.multihead.heads import columns, layer, merge_heads, one_head, split_heads
 from attnlib.exercises.engine.model import Exercise, Mistake, Probe
 from attnlib.exercises.softmax.stable import plain_softmax
+from attnlib.exercises.multihead import accepts
 
 
 def _mha_oracle(x, query_weight, key_weight, value_weight, out_weight, heads):
@@ -171,7 +172,7 @@ _MHA = Exercise(
     why="Split is a reshape and an exchange of two axes, merge the same two in reverse order. In between stand the "
     "three lines of attention, unchanged: head and batch are leading axes.",
     insight="The loop over heads is gone, and so is its cost: three large products in place of 3 h small ones.",
-    accepts={"slices of each head": _by_slices, "einsum": _by_einsum},
+    accepts={"slices of each head": _by_slices, "einsum": _by_einsum, **accepts.MHA},
 )  # fmt: skip
 
 

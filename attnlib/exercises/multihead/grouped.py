@@ -7,6 +7,7 @@ import numpy as np
 from attnlib.exercises.multihead.heads import one_head
 from attnlib.exercises.engine.model import Exercise, Mistake, Probe
 from attnlib.exercises.softmax.stable import plain_softmax
+from attnlib.exercises.multihead import accepts
 
 # gqa
 
@@ -144,7 +145,8 @@ _GQA = Exercise(
     "group into the rows of the query instead, and copies nothing.",
     insight="One line more than plain attention, and the keys and values to be stored shrink by the size of a group.",
     accepts={
-        "a group axis that broadcasts": _gqa_by_reshape, "loop over heads": _gqa_by_loop, "repeat": _gqa_by_repeat,
+        "a group axis that broadcasts": _gqa_by_reshape, "loops": _gqa_by_loop, "repeat": _gqa_by_repeat,
+        **accepts.GQA,
     },
 )  # fmt: skip
 
@@ -246,6 +248,7 @@ _GQA_BACKWARD = Exercise(
             "bgsnd->bgnd",
             d_repeated.reshape(len(d_repeated), kv_heads, -1, *d_repeated.shape[2:]),
         ),
+        **accepts.GQA_BACKWARD,
     },
 )  # fmt: skip
 

@@ -15,10 +15,10 @@ TIE = 1e-9
 
 
 def texts(letters, places):
-    """Some texts as lists of letter numbers: all one letter, all letters in turn, a mixed one, a shorter one."""
+    """Texts as lists of letter numbers: one letter, all in turn, a mixed one, a shorter one, one with a late letter."""
     turns = [i % letters for i in range(places)]
     mixed = [i * (i + 3) // 2 % letters for i in range(places)]
-    return [0] * places, turns, mixed, mixed[::-1][: places - 1]
+    return [0] * places, turns, mixed, mixed[::-1][: places - 1], [0] * (places - 2) + [1, 1]
 
 
 def tokens(text, letters, places):

@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from attnlib.exercises.engine.model import Exercise, Mistake, Probe, value_exercise
+from attnlib.exercises.prerequisites import accepts
 
 # --- linear_backward -------------------------------------------------------------------------------------
 
@@ -155,6 +156,7 @@ LINEAR_BACKWARD = Exercise(
             np.einsum("nd,md->nm", d_out, weight), np.einsum("nm,nd->md", x, d_out),
         ),
         "row by row": _linear_backward_row_by_row,
+        **accepts.LINEAR_BACKWARD,
     },
     outputs=("d_x", "d_weight"),
 )  # fmt: skip

@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from attnlib.exercises.engine.model import Exercise, Mistake, Probe, value_exercise
+from attnlib.exercises.prerequisites import accepts
 
 # --- matrix_shapes ---------------------------------------------------------------------------------------
 
@@ -175,6 +176,7 @@ PRODUCT_TRANSPOSE = Exercise(
     accepts={
         "transpose at the end": lambda a_t, b, c_t: (a_t.mT @ b @ c_t.mT).mT,
         "einsum": lambda a_t, b, c_t: np.einsum("...mn,...mk,...dk->...dn", a_t, b, c_t),
+        **accepts.PRODUCT_TRANSPOSE,
     },
 )  # fmt: skip
 

@@ -3,6 +3,7 @@
 import numpy as np
 
 from attnlib.exercises.engine.model import Exercise, Mistake, Probe
+from attnlib.exercises.prerequisites import accepts
 
 # --- used_twice ------------------------------------------------------------------------------------------
 
@@ -139,6 +140,7 @@ USED_TWICE = Exercise(
             np.einsum("ij,kl,jl->ik", d_out, a, x) + np.einsum("ij,kl,ik->jl", d_out, a, x)
         ),
         "through one product": _through_one_product,
+        **accepts.USED_TWICE,
     },
     outputs=("d_x",),
 )  # fmt: skip

@@ -6,7 +6,7 @@ import numpy as np
 
 from attnlib.exercises.engine.model import Exercise, Mistake, Probe
 from attnlib.exercises.engine.watch import most_rows_at_once, peak_bytes
-from attnlib.exercises.recompute.accepts import keys_outside
+from attnlib.exercises.recompute import accepts
 
 
 def flash_backward(d_out, query, key, value, out, logsumexp, block_q, block_k, causal):
@@ -111,8 +111,8 @@ def _backward_family(bugs):
 
 def _backward_method(answer):
     names = ("d_out", "query", "key", "value", "out", "logsumexp", "block_q", "block_k", "causal")
-    n = 512  # so many that gradients handed over as lists of numbers are small beside a byte for each pair
-    arguments = _backward_case(n, n, 32, 32, True, d=2, v=2)(np.random.default_rng(0))
+    n = 1024  # so many that gradients handed over as fractions, and einsum's own memory, are less than a byte a pair
+    arguments = _backward_case(n, n, 64, 64, True, d=1, v=1)(np.random.default_rng(0))
     if peak_bytes(answer, arguments) > n * n:  # not even one byte for each pair
         return (
             "the gradients are right, but q × k numbers are held at once: recompute the weights of one tile, "
@@ -241,7 +241,7 @@ _BACKWARD = Exercise(
     why="Each tile stands on its own once the two numbers of each row, logsumexp and mean, are known. The weights cost "
     "one more product per tile, and are never stored.",
     insight="The backward needs 2 numbers a query that plain attention replaces by a row of k weights.",
-    accepts={"keys in the outer loop": keys_outside},
+    accepts={"keys in the outer loop": accepts.keys_outside, **accepts.FLASH_BACKWARD},
     outputs=("d_query", "d_key", "d_value"),
     atol=1e-10,  # where scores near 1000 are subtracted from their logsumexp, sums that should be 0 are 1e-12
     method=_backward_method,

@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from attnlib.exercises.engine.model import Exercise, Mistake, Probe
+from attnlib.exercises.recompute import accepts
 
 
 def backward_with_logsumexp(d_out, d_logsumexp, query, key, value):
@@ -158,6 +159,7 @@ _DERIVED = Exercise(
     why="The slope of a logsumexp in a score is that key's weight, so the new gradient enters inside the bracket, with "
     "the weight in front. It is one number a query, like D, and D takes it up.",
     insight="A kernel that has D as an input needs no new line for this: hand it D minus the new gradient.",
+    accepts=accepts.BACKWARD_WITH_LOGSUMEXP,
     outputs=("d_query", "d_key", "d_value"),
     atol=1e-10,  # where scores near 1000 are subtracted from their logsumexp, sums that should be 0 are 1e-11
 )  # fmt: skip

@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from attnlib.exercises.engine.model import Exercise, Mistake, Probe
+from attnlib.exercises.recompute import accepts
 
 
 def merge_partials(maximum_a, total_a, out_a, maximum_b, total_b, out_b):
@@ -94,6 +95,11 @@ def _far_apart(scores):
     return scores + places
 
 
+def _same_mass(rng):
+    maximum, total, out = _partials(3, (4,), 2)(rng)
+    return maximum, total, out, maximum.copy(), total.copy(), rng.standard_normal(out.shape)
+
+
 def _by_logsumexp(maximum_a, total_a, out_a, maximum_b, total_b, out_b):
     a, b = maximum_a + np.log(total_a), maximum_b + np.log(total_b)
     both = np.logaddexp(a, b)
@@ -123,6 +129,7 @@ _MERGE = Exercise(
         Probe("some rows see nothing in a part, or at all", _partials(4, (5, 3), 2, _some_hidden), "edge"),
         Probe("one query, one feature", _partials(1, (2, 3), 1), "edge", "Axes of size 1 stay."),
         Probe("rows and parts far apart", _partials(4, (5, 3), 2, _far_apart), "edge", "Each row has its own maximum."),
+        Probe("two parts of the same mass", _same_mass, "edge", "Their difference is 0, and nothing is empty."),
     ),
     mistakes=(
         Mistake(
@@ -176,7 +183,7 @@ _MERGE = Exercise(
     why="A mean of means, weighted by mass, is the mean over everything. The masses are only comparable once they are "
     "measured against one maximum.",
     insight="Merging is associative and does not care about order: keys can be split over time or over machines.",
-    accepts={"by logsumexp": _by_logsumexp},
+    accepts={"by logsumexp": _by_logsumexp, **accepts.MERGE_PARTIALS},
     outputs=("maximum", "total", "out"),
 )  # fmt: skip
 

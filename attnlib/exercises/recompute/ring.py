@@ -3,6 +3,7 @@
 import numpy as np
 
 from attnlib.exercises.engine.model import Exercise, Mistake, Probe
+from attnlib.exercises.recompute import accepts
 
 
 def striped_pairs(n, workers):
@@ -118,6 +119,7 @@ _STRIPED = Exercise(
     why="Each worker has early and late tokens, so any two stripes share about half of their pairs. Only the pairs at "
     "equal places depend on who comes first.",
     insight="In each round the busiest and the idlest worker differ by at most `size` pairs, of about size * size / 2.",
+    accepts=accepts.STRIPED_PAIRS,
     outputs=("pairs",),
 )  # fmt: skip
 

@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from attnlib.exercises.engine.model import Exercise, Mistake, Probe
+from attnlib.exercises.softmax import accepts
 
 
 def softmax_backward(d_weights, weights):
@@ -183,7 +184,9 @@ SOFTMAX_BACKWARD = Exercise(
     why="The Jacobian is a diagonal minus an outer product, so its product with a vector needs one weighted mean a row "
     "and never the k x k matrix. A score is pushed by how far its upstream gradient lies from that mean.",
     insight="Every row of the answer sums to 0: moving all scores of a row together changes no weight.",
-    accepts={"explicit jacobian": _softmax_backward_jacobian, "einsum": _softmax_backward_einsum},
+    accepts={
+        "explicit jacobian": _softmax_backward_jacobian, "einsum": _softmax_backward_einsum, **accepts.SOFTMAX_BACKWARD,
+    },
     outputs=("d_x",),
 )  # fmt: skip
 

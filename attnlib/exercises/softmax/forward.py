@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from attnlib.exercises.engine.model import Exercise, Mistake, Probe
+from attnlib.exercises.softmax import accepts
 
 
 def softmax(x):
@@ -62,14 +63,6 @@ def _softmax_family(bugs):
         return out.astype(x.dtype) if "int_buffer" in bugs else out
 
     return softmax
-
-
-def _softmax_loop(x):
-    out = np.zeros(x.shape)
-    for row in np.ndindex(x.shape[:-1]):
-        exponentials = np.exp(x[row] - max(x[row]))
-        out[row] = exponentials / sum(exponentials)
-    return out
 
 
 def _softmax_logsumexp(x):
@@ -216,7 +209,7 @@ SOFTMAX = Exercise(
     why="After the shift every exponent is at most 0, so nothing overflows, and one exponent is exactly 0, so the sum "
     "is at least 1 and never vanishes. `keepdims=True` keeps the maximum and the sum beside the row they belong to.",
     insight="A shift that changes nothing on paper decides whether the computer gets an answer at all.",
-    accepts={"loop": _softmax_loop, "logsumexp": _softmax_logsumexp},
+    accepts={"logsumexp": _softmax_logsumexp, **accepts.SOFTMAX},
     outputs=("weights",),
 )  # fmt: skip
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from attnlib.exercises.engine.model import Exercise, Mistake, Probe
 from attnlib.exercises.engine.stream import goes_back, most_at_once, reads
+from attnlib.exercises.softmax import accepts
 
 
 def online_softmax(x, block):
@@ -232,7 +233,10 @@ ONLINE_SOFTMAX = Exercise(
     "this when the maximum moves. The guard is for rows in which every score so far is -inf: -inf - (-inf) would be "
     "NaN.",
     insight="Only two numbers are carried along, however long the row is; Flash attention is built on them.",
-    accepts={"one score at a time": _one_score_at_a_time, "by logsumexp": _by_logsumexp, "safe shift": _safe_shift},
+    accepts={
+        "loops": _one_score_at_a_time, "by logsumexp": _by_logsumexp, "safe shift": _safe_shift,
+        **accepts.ONLINE_SOFTMAX,
+    },
     outputs=("maximum", "total"),
     method=_method,
 )  # fmt: skip

@@ -6,6 +6,7 @@ import math
 import numpy as np
 
 from attnlib.exercises.engine.model import Exercise, Mistake, Probe
+from attnlib.exercises.softmax import accepts
 
 
 def temperature_gradient(d_weights, scores, temperature):
@@ -216,7 +217,10 @@ TEMPERATURE_GRADIENT = Exercise(
     why="Softmax passes the upstream gradient to the scaled scores, and each of them passes its part to T with the slope "
     "-x / T**2. One number feeds every score of every row, so all contributions are added.",
     insight="It is minus the covariance of upstream gradient and scores under the weights, divided by T squared.",
-    accepts={"covariance": _covariance, "with the Jacobian": _one_step_of_the_chain_after_the_other},
+    accepts={
+        "covariance": _covariance, "with the Jacobian": _one_step_of_the_chain_after_the_other,
+        **accepts.TEMPERATURE_GRADIENT,
+    },
     outputs=("d_temperature",),
     atol=1e-8,  # weights are right to 1e-13 near scores of 1000, and these are multiplied by the scores
     cancelling=(frozenset({"no_square", "scaled_twice"}),),
