@@ -79,7 +79,8 @@ def test_two_mistakes_at_once_are_both_named():
 
     result = grade("softmax", answer)
     assert result.mistakes == ("axis_all", "log")
-    assert result.lines[0].startswith("[!] softmax: two mistakes. (1) The whole array sums to 1")
+    seen = "on ordinary inputs, not every row sums to 1: one sums to -21.4."
+    assert result.lines[0].startswith(f"[!] softmax: {seen} two mistakes. (1) `sum()` ran without `axis`")
 
 
 def test_an_overflow_does_not_hide_a_mistake_that_everybody_can_see():

@@ -105,24 +105,27 @@ _DISTANCE = Exercise(
     mistakes=(
         Mistake(
             "same_for_all", "softmax(QK^T) V",
-            "These are the weights of the plain dot products: what you added raises all scores of a query alike.", 1,
+            "What you added raises all scores of a query alike, and that changes no weight.", 1,
         ),
         Mistake(
             "whole_square", "-|k|^2 in place of -|k|^2 / 2",
-            "Long keys get too little: their whole squared length is taken off. Expand the distance, then halve it.",
-            2,
+            "The whole squared length of each key goes into its score. Expand the distance, then halve it.", 2,
+            sets="key",
         ),
         Mistake(
             "length", "-|k| / 2 in place of -|k|^2 / 2",
-            "You took off half the length of each key; what the expansion leaves is half of its square.", 2,
+            "Half the length of each key goes into its score; what the expansion leaves is half of its square.", 2,
+            sets="key",
         ),
         Mistake(
             "whole_length", "-|k| in place of -|k|^2 / 2",
-            "You took off the length of each key; what the expansion leaves is half of its square.", 2,
+            "The length of each key goes into its score; what the expansion leaves is half of its square.", 2,
+            sets="key",
         ),
         Mistake(
             "sum_of_entries", "-sum(k) / 2",
             "You added up the entries of each key; the expansion has their squares.", 2,
+            sets="key",
         ),
         Mistake(
             "mean_square", "the mean of the squares",
@@ -130,24 +133,26 @@ _DISTANCE = Exercise(
         ),
         Mistake(
             "sign", "+|k|^2 / 2",
-            "Long keys win more than before: the term of the keys has the wrong sign.", 2,
+            "The term of the keys has the opposite sign: a long key has to lose by it.", 2,
         ),
         Mistake(
             "both_norms", "-|q|^2 / 2 in the query, -|k|^2 / 2 in the key",
-            "The two new features meet in a product, so the lengths of query and key got multiplied, not added.", 3,
+            "The two new features meet in a product: with a norm in each, norms get multiplied, not added.", 3,
+            sets="query",
         ),
         Mistake(
             "query_norm", "|q|^2 in the query",
-            "The length of the query got into the score as a factor; a dot product multiplies the two new features.",
-            3,
+            "The length of the query got into the score as a factor; a dot product multiplies the two new "
+            "features.", 3,
+            sets="query",
         ),
         Mistake(
             "far", "softmax of + |q - k|^2 / 2",
-            "The farthest key gets the largest weight: the sign of the whole score is turned round.", 1,
+            "The sign of the whole score is turned round: the nearest key has to get the largest weight.", 1,
         ),
         Mistake(
             "not_halved", "softmax of -|q - k|^2",
-            "Too sharp: these are the weights for the whole squared distance; the exercise asks for half of it.", 2,
+            "The squared distance went in whole; the exercise asks for half of it.", 2,
         ),
         Mistake(
             "root_of_distance", "softmax of -|q - k|",
@@ -163,7 +168,8 @@ _DISTANCE = Exercise(
         ),
         Mistake(
             "no_max", "exp without the maximum",
-            "Right on small scores, NaN where keys are long: the softmax has to measure each row against its maximum.", 3,
+            "Large exponents overflow: the softmax has to measure each row against its maximum.", 3,
+            shows="lost",
         ),
     ),
     hints=(

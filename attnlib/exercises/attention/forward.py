@@ -117,70 +117,81 @@ _SDPA = Exercise(
         Mistake(
             "no_scale", "softmax(QK^T) V",
             "The scores are not scaled: divide the dot products by the root of d before the softmax.", 2,
+            sets="scale",
         ),
         Mistake(
             "scale_d", "softmax(QK^T / d) V",
-            "You divided by d, not by its root: d terms of variance 1 add up to a standard deviation of sqrt(d).",
-            2,
+            "You divided by d, not by its root: d terms of variance 1 add up to a standard deviation of sqrt(d).", 2,
+            sets="scale",
         ),
         Mistake(
             "scale_nk", "softmax(QK^T / sqrt(k)) V",
-            "You scaled by the number of keys, a sequence length; what counts is the number of features d of a query.",
-            2,
+            "You scaled by the number of keys, a sequence length; what counts is the number of features d of a "
+            "query.", 2,
+            sets="scale",
         ),
         Mistake(
             "scale_times", "softmax(QK^T * sqrt(d)) V",
             "You multiplied the scores by the root of d; the factor is one over that root, it makes them smaller.", 2,
+            sets="scale",
         ),
         Mistake(
             "scale_v", "softmax(QK^T / sqrt(v)) V",
-            "You scaled by the number of features of a value; a score is a sum over the features d of query and key.",
-            2,
+            "You scaled by the number of features of a value; a score is a sum over the features d of query and "
+            "key.", 2,
+            sets="scale",
         ),
         Mistake(
             "scale_axis_1", "softmax(QK^T / sqrt(query.shape[1])) V",
-            "You scaled by the size of axis 1: right without a batch only. The features d are always the last axis.",
-            2,
+            "You scaled by the size of axis 1, which is d without a batch only; the features d are always the last "
+            "axis.", 2,
+            sets="scale",
         ),
         Mistake(
             "scale_axis_0", "softmax(QK^T / sqrt(len(query))) V",
-            "You scaled by the size of axis 0, the batch if there is one; the features d are always the last axis.",
-            2,
+            "You scaled by the size of axis 0, the batch if there is one; the features d are always the last axis.", 2,
+            sets="scale",
         ),
         Mistake(
             "scale_after", "(softmax(QK^T) / sqrt(d)) V",
-            "You scaled after the softmax, so the weights of a query sum to 1/sqrt(d); scale the scores before it.", 2,
+            "You scaled after the softmax; scale the scores before it.", 2,
+            shows="factor",
         ),
         Mistake(
             "axis_q", "softmax over axis -2 (queries)",
-            "Each column of your weights sums to 1: the softmax ran over queries; each query has to spread 1 over keys.",
-            2,
+            "The softmax ran over the queries; each query has to spread 1 over the keys.", 2,
+            sets="axis",
         ),
         Mistake(
             "axis_0", "softmax over axis 0",
-            "The softmax ran over axis 0 and mixed batch elements (or queries, without a batch); it belongs on the last axis.",
-            2,
+            "The softmax ran over axis 0 and mixed batch elements (or queries, without a batch); it belongs on the "
+            "last axis.", 2,
+            sets="axis",
         ),
         Mistake(
             "no_softmax", "(QK^T / sqrt(d)) V",
-            "There is no softmax: your weights are raw scores, can be negative and do not sum to 1.", 2,
+            "There is no softmax: the raw scores serve as weights.", 2,
+            sets="axis",
         ),
         Mistake(
             "no_transpose", "Q @ K",
             "The keys are not transposed. It runs only where k equals d, and then pairs features with positions.", 1,
+            sets="turned",
         ),
         Mistake(
             "reshape_k", "K.reshape(..., d, k) for K^T",
-            "Keys and features got mixed up: `reshape` reads the same numbers in another order; it does not transpose.",
-            1,
+            "Keys and features got mixed up: `reshape` reads the same numbers in another order; it does not "
+            "transpose.", 1,
+            sets="turned",
         ),
         Mistake(
             "T_all", "K.T on a batched array",
-            "Right without a batch only: `.T` reverses all axes, the batch included; exchange just the last two.", 1,
+            "`.T` reverses all axes, the batch included; exchange just the last two.", 1,
+            sets="turned",
         ),
         Mistake(
             "roles_swapped", "softmax(KQ^T / sqrt(d)) V",
-            "Your scores have a row for each key: key and query have changed places in the product.", 1,
+            "Key and query have changed places in the product: the scores need a row for each query.", 1,
         ),
         Mistake(
             "p_T", "P^T V",
@@ -191,11 +202,13 @@ _SDPA = Exercise(
         Mistake("return_p", "P", "You returned the attention weights; use them to average the values.", 3),
         Mistake(
             "first_batch_k", "K[0] for every batch element",
-            "Right for batch element 0 only: all elements were compared with the keys of the first.", 1,
+            "All batch elements were compared with the keys of the first.", 1,
+            shows="one_element",
         ),
         Mistake(
             "no_max", "exp(S) / exp(S).sum(-1) without the maximum",
-            "Right on ordinary scores, NaN on large ones: the softmax has to measure each row against its maximum.", 2,
+            "Large exponents overflow: the softmax has to measure each row against its maximum.", 2,
+            shows="lost",
         ),
     ),
     hints=(

@@ -118,11 +118,12 @@ def _judge(exercise, answer, outcomes):
     causes, found = diagnose.named(exercise, explanations) if explanations else ("", ())
     if causes:
         symptom = diagnose.symptom(exercise, outcomes, {id for ids in explanations for id in ids})
-        sentence = f"{symptom} {causes[0].upper()}{causes[1:]}" if symptom else causes
+        sentence = f"{symptom} {causes}" if symptom else causes
     else:
         sentence = turned.explain(exercise, answer, right, crashed) or diagnose.explain(exercise, outcomes, right)
     hint = next((mistake.hint for mistake in exercise.mistakes if mistake.id in found[:1]), None)
-    return _wrong(exercise, status, sentence, right, found, hint, _which_outputs(exercise, outcomes))
+    counted = not diagnose.values_right(exercise, outcomes)  # "0 of 9 cases right" after "the values are right"
+    return _wrong(exercise, status, sentence, right, found, hint, _which_outputs(exercise, outcomes), counted)
 
 
 def _unsuitable(exercise, answer):
@@ -215,13 +216,13 @@ def _passed(exercise):
     return Result("passed", lines, passed=labels)
 
 
-def _wrong(exercise, status, sentence, right=None, mistakes=(), hint=None, outputs=""):
+def _wrong(exercise, status, sentence, right=None, mistakes=(), hint=None, outputs="", counted=True):
     lines = [f"[!] {exercise.id}: {sentence}"]
     passed, failed = (
         tuple(probe.label for probe, ok in zip(exercise.probes, right or (), strict=bool(right)) if ok is wanted)
         for wanted in (True, False)
     )
-    if len(exercise.probes) > 1 and right:
+    if len(exercise.probes) > 1 and right and counted:
         where = "; ".join(failed[:3]) + (f" and {len(failed) - 3} more" if len(failed) > 3 else "")
         wrong = f"; wrong: {where}" if passed and failed else ""  # nothing failed: it is the method
         lines.append(f"    {outputs}{len(passed)} of {len(exercise.probes)} cases right{wrong}.")

@@ -36,11 +36,11 @@ def describe(cases):
     wrong = [case for case in cases if not case.right]
     stage = [case for case in wrong if not case.edge] or wrong
     for case in stage:
-        lost = _shape(case.got, case.want) if case.got.shape != case.want.shape else _lost(case.got, case.want)
+        lost = _shape(case.got, case.want) if case.got.shape != case.want.shape else symptoms.lost([case])
         if lost:
             return _on(case, stage) + lost
     if stage[0].want.dtype.kind == "b":
-        return _on(stage[0], stage) + _booleans(*stage[0][:2])
+        return symptoms.said(symptoms.complement, cases) or _on(stage[0], stage) + _booleans(*stage[0][:2])
     sentence = _digits(cases)
     for claim in _CLAIMS if not sentence else ():
         sentence = sentence or symptoms.said(claim, cases)
@@ -165,24 +165,6 @@ def _one_sided(cases):
 
 def _relative_error(got, want):
     return float(np.abs(got - want).max(initial=0) / max(np.abs(want).max(initial=0), 1e-300))
-
-
-def _lost(got, want):
-    """NaN and infinities where they do not belong, and those that are missing, counted; or ""."""
-    if "b" in (got.dtype.kind, want.dtype.kind):
-        return ""
-    nan, inf = np.isnan(got) & ~np.isnan(want), np.isinf(got) & (got != want)
-    missing = np.isinf(want) & np.isfinite(got)
-    one = got.size == 1
-    if nan.any():
-        right = want[nan]
-        instead = f" where {right[0]:g} is right" if np.isinf(right).all() and (right == right[0]).all() else ""
-        return ("NaN" if one else f"NaN in {nan.sum()} of {got.size} numbers") + instead
-    if inf.any():
-        return "infinity" if one else f"infinity in {inf.sum()} of {got.size} numbers"
-    if missing.any():
-        return f"finite where {want[missing][0]:g} is right" + ("" if one else f", in {missing.sum()} of {got.size} numbers")
-    return ""
 
 
 def _difference(got, want):

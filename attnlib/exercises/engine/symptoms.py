@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 CLOSE = 1e-6  # two arrays "agree" in this file; a float32 answer is told apart elsewhere
+LONGEST = 159  # characters of all that is said before the cause
 
 
 class Case(NamedTuple):
@@ -45,7 +46,7 @@ def seen(claims, outputs):
     Examples
     --------
     >>> right = np.array([[0.5, 0.5], [0.2, 0.8]])
-    >>> seen(["columns_sum", "rows_sum"], {"weights": [Case(right / 2, right)]})
+    >>> seen(["total_sum", "rows_sum"], {"weights": [Case(right / 2, right)]})
     'not every row sums to 1: one sums to 0.5'
     """
     found = {}
@@ -54,7 +55,10 @@ def seen(claims, outputs):
         if words:
             found.setdefault(words, []).append(name)
     whose = "{names}: {words}" if len(outputs) > 1 else "{words}"
-    return "; ".join(whose.format(names=", ".join(names), words=words) for words, names in found.items())
+    sentences = [whose.format(names=", ".join(names), words=words) for words, names in found.items()]
+    while len("; ".join(sentences)) > LONGEST:
+        sentences.pop()
+    return "; ".join(sentences)
 
 
 def said(claim, cases):
@@ -65,10 +69,12 @@ def said(claim, cases):
     if any(case.right and not case.edge for case in cases):
         ranges[2] = ("on ordinary inputs where it is wrong, ", ordinary)
     first = (ordinary or wrong)[:1]
-    if first and first[0].label:
-        ranges.append((f'on the case "{first[0].label}", ', first))
+    if claim is lost:  # counted on one case
+        ranges = []
+    if first:
+        ranges.append((f'on the case "{first[0].label}", ' if len(cases) > 1 else "", first))
     for where, some in ranges:
-        words = claim(some) if some and _comparable(some) else ""
+        words = claim(some) if some and (claim in (lost, complement) or _comparable(some)) else ""
         if words:
             return where + words
     return ""
@@ -220,14 +226,6 @@ def rows_sum(cases):
     return ""
 
 
-def negative(cases):
-    """Where the right rows are weights: are there negative numbers among these?"""
-    if not all(case.want.ndim and case.want.size and (case.want >= 0).all() for case in cases):
-        return ""
-    lowest = next((case.got.min() for case in cases if (case.got < 0).any()), None)
-    return "" if lowest is None else f"some numbers are negative, for instance {number(lowest)}; none should be"
-
-
 def negative_rows(cases):
     """Rows that sum to 1 all the same."""
     if rows_sum(cases) or not all(agree(case.want.sum(axis=-1), 1.0) for case in cases if case.want.ndim):
@@ -238,11 +236,12 @@ def negative_rows(cases):
     return "" if lowest is None else f"rows sum to 1, but some numbers are negative, for instance {number(lowest)}"
 
 
-def columns_sum(cases):
-    """The columns sum to 1 and the rows do not, where it ought to be the rows."""
+def axis_0_sum(cases):
+    """Sums of 1 along axis 0, where it ought to be the last one."""
     if not rows_sum(cases) or not all(case.want.ndim >= 2 for case in cases):
         return ""
-    return "each column sums to 1, and not each row" if all(agree(c.got.sum(axis=-2), 1.0) for c in cases) else ""
+    along_0 = all(agree(case.got.sum(axis=0), 1.0) for case in cases)
+    return "the numbers sum to 1 along axis 0, and not along each row" if along_0 else ""
 
 
 def total_sum(cases):
@@ -250,6 +249,13 @@ def total_sum(cases):
     if not rows_sum(cases) or not all(agree(case.got.sum(), 1.0) for case in cases):
         return ""
     return "all numbers together sum to 1, and not each row"
+
+
+def largest_one(cases):
+    """What is left of a softmax without its division."""
+    if not rows_sum(cases) or not all(agree(case.got.max(axis=-1), 1.0) for case in cases):
+        return ""
+    return "the largest number of each row is 1, not the sum of the row"
 
 
 def rows_sum_to_zero(cases):
@@ -264,8 +270,36 @@ def rows_sum_to_zero(cases):
 
 
 def zero(cases):
-    if all(not case.got.any() for case in cases) and not _right(cases):
-        return "every number is 0" if any(case.got.size > 1 for case in cases) else "the number is 0"
+    """Nothing is left, up to rounding."""
+    if _right(cases) or any(np.abs(case.got).max(initial=0) > 1e-9 * np.abs(case.want).max(initial=0) for case in cases):
+        return ""
+    return "every number is 0" if any(case.got.size > 1 for case in cases) else "your number is 0"
+
+
+def complement(cases):
+    """True where False is right, everywhere."""
+    fits = all(case.want.dtype.kind == case.got.dtype.kind == "b" and case.got.shape == case.want.shape for case in cases)
+    return "every entry is the opposite of the right one" if fits and all((c.got != c.want).all() for c in cases) else ""
+
+
+def lost(cases):
+    """NaN and infinities where they do not belong, and those that are missing, counted on one case."""
+    if len(cases) > 1:
+        return ""
+    got, want, *_ = cases[0]
+    if got.shape != want.shape or "b" in (got.dtype.kind, want.dtype.kind):
+        return ""
+    nan, inf = np.isnan(got) & ~np.isnan(want), np.isinf(got) & (got != want)
+    missing = np.isinf(want) & np.isfinite(got)
+    one = got.size == 1
+    if nan.any():
+        right = want[nan]
+        instead = f" where {right[0]:g} is right" if np.isinf(right).all() and (right == right[0]).all() else ""
+        return ("NaN" if one else f"NaN in {nan.sum()} of {got.size} numbers") + instead
+    if inf.any():
+        return "infinity" if one else f"infinity in {inf.sum()} of {got.size} numbers"
+    if missing.any():
+        return f"finite where {want[missing][0]:g} is right" + ("" if one else f", in {missing.sum()} of {got.size} numbers")
     return ""
 
 
@@ -273,7 +307,7 @@ CLAIMS = {
     claim.__name__: claim
     for claim in (
         minus, factor, offset, transposed, one_element, row_factor, column_factor, row_offset, permuted, zero,
-        columns_sum, total_sum, rows_sum, negative_rows, negative, rows_sum_to_zero,
+        axis_0_sum, total_sum, largest_one, rows_sum, negative_rows, rows_sum_to_zero, complement, lost,
     )
 }  # fmt: skip
 

@@ -177,11 +177,11 @@ _FORWARD = Exercise(
     mistakes=(
         Mistake(
             "o_no_rescale", "O + P V without rescaling O",
-            "The sum is rescaled but the output is not: both were measured against the old maximum.", 2,
+            "The output so far is not rescaled: it was measured against the old maximum.", 2,
         ),
         Mistake(
             "l_no_rescale", "l + sum without rescaling l",
-            "The output is rescaled but the sum is not, so rows are divided by the wrong sum.", 2,
+            "The total so far is not rescaled: it was measured against the old maximum.", 2,
         ),
         Mistake(
             "alpha_inv", "exp(m_new - m_old)",
@@ -189,12 +189,11 @@ _FORWARD = Exercise(
         ),
         Mistake(
             "no_final_div", "no division by l",
-            "The output is still a sum, not a mean: divide by the total once, after the last block.", 1,
+            "The output is not divided by the total: that has to be done once, after the last block.", 1,
         ),
         Mistake(
             "p_normalised", "P divided by its block sum AND by l at the end",
-            "Each block was normalised by its own sum and the output again by the total; normalise once, at the end.",
-            2,
+            "Each block was normalised by its own sum; normalise once, at the end, by the total.", 2,
         ),
         Mistake(
             "norm_each_block", "mean of block-wise softmax outputs",
@@ -206,7 +205,7 @@ _FORWARD = Exercise(
         ),
         Mistake(
             "m_block", "new maximum = max of the block alone",
-            "The maximum fell: a running maximum is the larger of the old one and the block's.", 3,
+            "The new maximum is the block's own; a running maximum is the larger of the old one and the block's.", 3,
         ),
         Mistake(
             "pad_zero_keys", "last block padded with zero keys",
@@ -218,15 +217,15 @@ _FORWARD = Exercise(
         ),
         Mistake(
             "no_mask", "causal ignored",
-            "The causal mask is missing: early queries see keys of their future.", 1,
+            "The causal mask is missing: no query may see keys of its future.", 1,
         ),
         Mistake(
             "strict", "key i + k - q hidden",
-            "Each query misses its last visible key: key i + k - q itself may be seen.", 1,
+            "The causal mask starts one key early: key i + k - q itself may be seen.", 1,
         ),
         Mistake(
             "no_offset", "row offset k - q missing",
-            "With more keys than queries the last query sees all keys: add k - q to the row index.", 1,
+            "With more keys than queries the last query has to see all keys: add k - q to the row index.", 1,
         ),
         Mistake(
             "skip_diag_block", "diagonal block skipped",
@@ -234,20 +233,23 @@ _FORWARD = Exercise(
         ),
         Mistake(
             "nan_rows", "exp(-inf - (-inf))",
-            "NaN from -inf - (-inf): a row whose keys are all masked so far needs a guard.", 3,
+            "-inf - (-inf) is NaN: a row whose keys are all masked so far needs a guard.", 3,
+            shows="lost",
         ),
         Mistake(
             "lse_log_l", "LSE = log(total)",
-            "out is right, but the logsumexp misses the maximum: the total was measured against it.", 3,
+            "The logsumexp misses the maximum: the total was measured against it.", 3,
+            sets="logsumexp",
         ),
         Mistake(
             "lse_minus_m", "LSE = log(total) - maximum",
-            "out is right, but in the logsumexp the maximum has the wrong sign: it was taken off every score, so give "
-            "it back.", 3,
+            "In the logsumexp the maximum has the opposite sign: it was taken off every score, so give it back.", 3,
+            sets="logsumexp",
         ),
         Mistake(
             "m_init_0", "maximum starts at 0",
-            "With all scores far below 0 everything vanishes: the maximum of nothing is -inf, not 0.", 1,
+            "The maximum starts at 0, and scores far below it vanish: the maximum of nothing is -inf.", 1,
+            shows="lost",
         ),
         Mistake(
             "no_scale", "S = Q K^T",

@@ -52,7 +52,7 @@ _FLOPS = value_exercise(
         ): lambda: 2 * 300 * 700 * 96,
         Mistake(
             "d_twice", "4 q k d",
-            "You took d for both products; the sum over values has one term for each of the v features.", 2,
+            "You took d for both products, or counted only the second one's multiply-adds as two operations.", 2,
         ): lambda: 4 * 300 * 700 * 64,
         Mistake(
             "v_twice", "4 q k v",

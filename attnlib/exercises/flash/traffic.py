@@ -90,32 +90,35 @@ FLASH_TRAFFIC = Exercise(
     mistakes=(
         Mistake(
             "no_scores", "(M - 2 d) // (2 d + 2)",
-            "Too many queries: their scores lie in the fast memory as well, one for each query if there is one key.",
-            2,
+            "The scores of the queries lie in the fast memory as well, one for each query if there is one key.", 2,
         ),
         Mistake(
             "no_state", "(M - 2 d) // (2 d + 1)",
-            "Too many queries: each also keeps its running maximum and its total.", 2,
+            "Each query also keeps its running maximum and its total in the fast memory.", 2,
         ),
         Mistake(
             "no_output", "(M - 2 d) // (d + 3)",
-            "Too many queries: the unfinished output of each lies in the fast memory until it is done.", 2,
+            "The unfinished output of each query lies in the fast memory until it is done.", 2,
         ),
         Mistake(
             "no_key", "M // (2 d + 3)",
-            "Too many queries: the key and the value that stream past need room, too.", 2,
+            "The key and the value that stream past need room, too.", 2,
+            sets="room",
         ),
         Mistake(
             "no_value", "(M - d) // (2 d + 3)",
-            "Too many queries: beside the key there is its value in the fast memory.", 2,
+            "Beside the key there is its value in the fast memory.", 2,
+            sets="room",
         ),
         Mistake(
             "all_for_queries", "M // d",
             "You gave all room to the queries themselves: what else lies there while they wait for their outputs?", 2,
+            sets="room",
         ),
         Mistake(
             "quarter", "M // 4 // d",
             "A quarter of the room for the queries is the paper's rule; here they get all that is left.", 2,
+            sets="room",
         ),
         Mistake(
             "part_of_a_query", "(M - 2 d) / (2 d + 3)",
@@ -123,27 +126,32 @@ FLASH_TRAFFIC = Exercise(
         ),
         Mistake(
             "drop_tail", "n // block_q passes",
-            "Too little moves: the last tile of queries, which may be shorter, needs a pass of its own.", 3,
+            "The last tile of queries, which may be shorter, needs a pass of its own.", 3,
+            sets="passes",
         ),
         Mistake(
             "part_of_a_pass", "n / block_q passes",
             "A part of a pass: the keys and values stream past the last tile of queries in full.", 3,
+            sets="passes",
         ),
         Mistake(
             "one_by_one", "n passes",
             "The keys and values are loaded once for each query: one pass serves all queries of a tile.", 3,
+            sets="passes",
         ),
         Mistake(
             "once", "1 pass",
             "The keys and values are loaded once in all: they pass again for each tile of queries.", 3,
+            sets="passes",
         ),
         Mistake(
             "keys_outside", "N (3 n d + 4 n) + 2 n d",
-            "That is the worked case with the loops the other way round: here the keys stream, the queries stay.", 1,
+            "You counted as in the worked case, with the loops the other way round: here the keys stream, the queries "
+            "stay.", 1,
         ),
         Mistake(
             "keys_only", "passes n d",
-            "Half of the stream is missing: each key comes with its value.", 3,
+            "You counted one stream: each key comes with its value.", 3,
         ),
         Mistake(
             "queries_again", "passes (n d + 2 n d)",
@@ -155,11 +163,11 @@ FLASH_TRAFFIC = Exercise(
         ),
         Mistake(
             "no_logsumexp", "stores n d",
-            "Too few are stored, by one for each query: the logsumexp goes out with the output.", 3,
+            "The logsumexp goes out with the output, one number for each query.", 3,
         ),
         Mistake(
             "no_stores", "loads alone",
-            "Only the loads are there: the outputs and the logsumexps are stored.", 3,
+            "The stores are missing: the outputs and the logsumexps go out.", 3,
         ),
         Mistake(
             "each_pass", "passes n (d + 1) stores",

@@ -155,52 +155,62 @@ _ADDITIVE = Exercise(
     mistakes=(
         Mistake(
             "no_rowsum", "dS = P dP",
-            "d_value is right, the others are not: the softmax also takes the row's weighted mean from d_weights.", 1,
+            "Between weights and scores the row's weighted mean has to be taken from d_weights.", 1,
+            sets="softmax",
         ),
         Mistake(
             "ds_is_dp", "dS = dP",
             "The gradient of the weights went on as that of the scores; the softmax between them is missing.", 1,
+            sets="softmax",
         ),
         Mistake(
             "sigmoid", "dS = P (1 - P) dP",
             "Between weights and scores you used the sigmoid rule; a score moves the other weights of its row too.", 1,
+            sets="softmax",
         ),
         Mistake(
             "forward_scaled", "softmax(match w / sqrt(d))",
-            "All four are wrong because the weights are: these scores are not divided by sqrt(d).",
+            "In the forward pass you divided the scores by sqrt(d); these scores have no such scale.",
         ),
         Mistake(
             "scaled", "dS / sqrt(d)",
-            "d_value is right, the rest is sqrt(d) times too small: these scores have no such scale.", 2,
+            "The gradient of the scores was divided by sqrt(d); these scores have no such scale.", 2,
+            shows="factor",
         ),
         Mistake(
             "dot_product", "dQ = dS K, dK = dS^T Q",
-            "d_w is right, but d_query and d_key are those of a dot product: here query and key are added.", 2,
+            "d_query and d_key were made as for a dot product: here query and key are added.", 2,
+            sets="tanh",
         ),
         Mistake(
             "no_w", "d_match = dS",
-            "d_w is right; on the way to query and key each feature of the gradient still needs its factor in w.", 2,
+            "On the way to query and key each feature of the gradient still needs its factor in w.", 2,
         ),
         Mistake(
             "no_tanh", "d_sum = d_match",
-            "d_w is right; on the way to query and key the gradient passed the tanh as if it were not there.", 2,
+            "On the way to query and key the gradient passed the tanh as if it were not there.", 2,
+            sets="tanh",
         ),
         Mistake(
             "tanh_plain", "1 - t",
-            "You took 1 - t for the slope of t = tanh(z); differentiate it again: at z = 0 both give 1, elsewhere not.",
-            3,
+            "You took 1 - t for the slope of t = tanh(z); differentiate it again: at z = 0 both give 1, elsewhere "
+            "not.", 3,
+            sets="tanh",
         ),
         Mistake(
             "tanh_sigmoid", "t (1 - t)",
             "t (1 - t) is the slope of a logistic sigmoid; the slope of tanh is another one: at 0 it is 1.", 3,
+            sets="tanh",
         ),
         Mistake(
             "tanh_unbent", "1 - z^2",
             "The slope of t = tanh(z) was written with z where t belongs: that slope is never negative.", 3,
+            sets="tanh",
         ),
         Mistake(
             "mean", "means over keys and over queries",
-            "d_query and d_key are means; a vector that is used in several scores gets the sum of their gradients.", 3,
+            "You averaged over keys and over queries; a vector that is used in several scores gets the sum of their "
+            "gradients.", 3,
         ),
         Mistake(
             "swap", "sums over the wrong axis",
@@ -208,11 +218,11 @@ _ADDITIVE = Exercise(
         ),
         Mistake(
             "dw_weights", "d_w = sum of P match",
-            "Only d_w is wrong: w receives the gradients of the scores, not the weights.", 1,
+            "d_w: w receives the gradients of the scores, not the weights.", 1,
         ),
         Mistake(
             "dw_unbent", "d_w = sum of dS (query + key)",
-            "Only d_w is wrong: in the forward pass w multiplies the tanh, not the sum inside it.", 1,
+            "d_w: in the forward pass w multiplies the tanh, not the sum inside it.", 1,
         ),
         Mistake(
             "dw_batch", "d_w with batch axes",
@@ -224,7 +234,8 @@ _ADDITIVE = Exercise(
         ),
         Mistake(
             "no_max", "softmax without the maximum",
-            "Right on ordinary scores, NaN on large ones: the softmax has to measure each row against its maximum.",
+            "Large exponents overflow: the softmax has to measure each row against its maximum.",
+            shows="lost",
         ),
     ),
     hints=(

@@ -152,24 +152,29 @@ _BACKWARD = Exercise(
     mistakes=(
         Mistake(
             "ds_no_rowsum", "dS = P dP",
-            "d_value is right, the others are not: dS misses the row's weighted mean, which is taken from dP first.", 2,
+            "dS misses the row's weighted mean, which is taken from dP first.", 2,
+            sets="softmax",
         ),
         Mistake(
             "ds_is_dp", "dS = dP",
             "The gradient passed the softmax unchanged, as if weights were scores; its Jacobian has to be applied.", 2,
+            sets="softmax",
         ),
         Mistake(
             "sigmoid", "dS = P (1 - P) dP",
-            "You used the sigmoid rule, the diagonal of the Jacobian: a score moves the other weights of its row too.",
-            2,
+            "You used the sigmoid rule, the diagonal of the Jacobian: a score moves the other weights of its row "
+            "too.", 2,
+            sets="softmax",
         ),
         Mistake(
             "D_plain", "D = rowsum(dP)",
             "The number taken from each row is the sum of dP; it has to be the sum weighted by the weights.", 2,
+            sets="softmax",
         ),
         Mistake(
             "mean_plain", "D = mean(dP)",
             "The plain mean of dP was taken from each row; the mean has to be weighted by the weights.", 2,
+            sets="softmax",
         ),
         Mistake(
             "no_outer", "dS = dP - D",
@@ -177,36 +182,40 @@ _BACKWARD = Exercise(
         ),
         Mistake(
             "mean_product", "D = mean(P dP)",
-            "The products P dP were averaged along the row; the weights already do the averaging, so they are summed.",
-            2,
+            "The products P dP were averaged along the row; the weights already do the averaging, so they are "
+            "summed.", 2,
+            sets="softmax",
         ),
         Mistake(
             "D_axis", "D = colsum(P dP)",
             "The weighted mean was taken over the queries; each row needs its own, over its keys: the last axis.", 2,
+            sets="softmax",
         ),
         Mistake(
             "no_keepdims", "rowsum(P dP) without keepdims",
-            "The row means lost their axis and met the columns: each row got the means of other rows. Keep that axis.",
-            2,
+            "The row means lost their axis and met the columns: each row got the means of other rows. Keep that "
+            "axis.", 2,
+            sets="softmax",
         ),
         Mistake(
             "forward_unscaled", "weights = softmax(Q K^T)",
-            "All three are wrong because the weights are: the scores have to be scaled before the softmax.", 1,
+            "The weights are recomputed from scores without their scale: divide by the root of d before the "
+            "softmax.", 1,
         ),
         Mistake(
             "no_scale", "dQ = dS K, dK = dS^T Q",
-            "d_query and d_key are sqrt(d) times too large: the scale of the forward pass multiplies "
-            "gradients as well.",
-            3,
+            "The scale is missing in front of d_query and d_key: it multiplies gradients as well.", 3,
+            shows="factor", sets="scale",
         ),
         Mistake(
             "no_scale_dk", "the scale is missing in dK only",
-            "d_query is right, d_key is sqrt(d) times too large: the scale stands in front of both.", 3,
+            "The scale stands in front of d_query, but not of d_key; it belongs to both.", 3,
+            shows="factor", sets="scale",
         ),
         Mistake(
             "scale_twice", "the scale is applied twice",
-            "d_query and d_key are sqrt(d) times too small: was the scale applied once in dS and once more at the end?",
-            3,
+            "Was the scale applied once in dS and once more at the end? Once is enough.", 3,
+            shows="factor", sets="scale",
         ),
         Mistake(
             "dv_no_T", "dV = P dO",
@@ -218,7 +227,7 @@ _BACKWARD = Exercise(
         ),
         Mistake(
             "swap", "(dK, dQ, dV)",
-            "All three are right, but d_query and d_key are returned in each other's place.",
+            "d_query and d_key are returned in each other's place.",
         ),
         Mistake(
             "batch_sum", "gradients summed over the batch",
@@ -228,7 +237,8 @@ _BACKWARD = Exercise(
         ),
         Mistake(
             "no_max", "softmax without the maximum",
-            "Right on ordinary scores, NaN on large ones: the softmax has to measure each row against its maximum.",
+            "Large exponents overflow: the softmax has to measure each row against its maximum.",
+            shows="lost",
         ),
     ),
     hints=(

@@ -53,27 +53,31 @@ _CAUSAL = Exercise(
     mistakes=(
         Mistake(
             "top_left", "k <= q",
-            "Right only if q = k. Here the last query must see every key: the diagonal has to end in the last corner.", 2,
+            "The diagonal starts in the first corner; it has to end in the last one, where the last query sees every "
+            "key.", 2,
+            sets="offset",
         ),
         Mistake(
             "wrong_way", "k <= q + (q - k)",
             "The diagonal moved to the wrong side: more keys than queries means that the first query sees more.", 2,
+            sets="offset",
         ),
         Mistake(
             "strict", "k < q + offset",
-            "Your mask hides each query's own position; a token may look at itself.", 3,
+            "The diagonal lies one place too far to the left: a token may look at itself.", 3,
         ),
         Mistake(
             "one_ahead", "k <= q + offset + 1",
-            "Each query sees one token of its future: the diagonal lies one place too far to the right.", 3,
+            "The diagonal lies one place too far to the right: a query must not see a token of its future.", 3,
         ),
         Mistake(
             "triu", "k >= q + offset",
-            "Queries see the future and not the past: it is the lower triangle that is allowed.", 1,
+            "You took the upper triangle; it is the lower one that is allowed.", 1,
         ),
         Mistake(
             "inverted", "True = hidden",
-            "Your mask is the exact complement: True has to mean that the query may look at the key.", 1,
+            "True and False have changed places: True has to mean that the query may look at the key.", 1,
+            shows="complement",
         ),
         Mistake(
             "additive", "0 and -inf",

@@ -130,54 +130,67 @@ _DISTANCE_BIAS = Exercise(
         Mistake(
             "no_row_mean", "dS = P dP",
             "Between weights and scores the row's weighted mean is missing: a score also moves the other weights.", 1,
+            sets="softmax",
         ),
         Mistake(
             "ds_is_dp", "dS = dP",
             "The gradient of the weights went on as that of the scores: the softmax between them is missing.", 1,
+            sets="softmax",
         ),
         Mistake(
             "sigmoid", "dS = P (1 - P) dP",
-            "Between weights and scores you used the sigmoid rule: a score also moves the other weights of its row.", 1,
+            "Between weights and scores you used the sigmoid rule: a score also moves the other weights of its "
+            "row.", 1,
+            sets="softmax",
         ),
         Mistake(
             "weights", "sums of P",
             "You added up the weights themselves: what reaches a bias is the gradient of the scores.", 1,
+            sets="softmax",
         ),
         Mistake(
             "per_key", "sum over the queries",
-            "One number for each key: right for a bias that belongs to a key. Yours belongs to a distance.", 2,
+            "You summed over the queries, for each key; a bias belongs to a distance.", 2,
+            sets="collect",
         ),
         Mistake(
             "per_query", "sum over the keys",
-            "One number for each query, and all are 0: rows of gradients sum to zero. A bias belongs to a distance.", 2,
+            "You summed over the keys, for each query; a bias belongs to a distance.", 2,
+            shows="zero", sets="collect",
         ),
         Mistake(
             "last_query", "the last row alone",
             "Only the last query was asked: every query that is far enough in uses the same bias.", 2,
+            sets="collect",
         ),
         Mistake(
             "future", "diagonals above the main one",
-            "Distance 0 is right and the others are 0: you collected where keys lie in the future, which is hidden.", 3,
+            "You collected where keys lie in the future, which is hidden; the past lies on the other side of the "
+            "diagonal.", 3,
         ),
         Mistake(
             "reversed", "the largest distance first",
-            "The right numbers in the opposite order: the first bias is that of distance 0, a token and itself.", 3,
+            "The largest distance comes first; the first bias is that of distance 0, a token and itself.", 3,
+            shows="permuted",
         ),
         Mistake(
             "mean", "means along the diagonals",
-            "Each is a mean over the pairs at that distance; a number used in several places gets the sum.", 2,
+            "You averaged over the pairs at each distance; a number used in several places gets the sum.", 2,
         ),
         Mistake(
             "mean_of_sequences", "means over the batch",
             "The leading axes were averaged: one set of biases serves all sequences, so their gradients add up.", 3,
+            sets="batch",
         ),
         Mistake(
             "first_axes", "np.trace without its axes",
-            "Right without a batch; with one, the diagonals run along the first two axes, not queries and keys.", 3,
+            "The diagonals run along the first two axes; with a batch those are not queries and keys.", 3,
         ),
         Mistake(
             "per_sequence", "the batch axis kept",
-            "Your answer keeps the leading axes: one set of biases serves all sequences, so their gradients add up.", 3,
+            "Your answer keeps the leading axes: one set of biases serves all sequences, so their gradients add "
+            "up.", 3,
+            sets="batch",
         ),
     ),
     hints=(

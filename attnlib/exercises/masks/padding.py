@@ -113,47 +113,71 @@ _PADDED = Exercise(
         Mistake(
             "query_axis", "real[:, :, None]",
             "`real` stands on the axis of the queries; it is keys that have to be hidden.", 1,
+            sets="real",
         ),
         Mistake(
             "no_query_axis", "real as (queries, keys)",
-            "`real`, (b, n), was broadcast as (queries, keys): its first axis is the batch, so an axis is missing between.",
-            1,
+            "`real`, (b, n), was broadcast as (queries, keys): its first axis is the batch, so an axis is missing "
+            "between.", 1,
+            sets="real",
         ),
-        Mistake("or", "causal | real", "The two masks were joined with OR; a key has to pass both.", 2),
+        Mistake(
+            "or", "causal | real",
+            "The two masks were joined with OR; a key has to pass both.", 2,
+            sets="keep",
+        ),
         Mistake(
             "only_causal", "padding ignored",
-            "Padding is still looked at: only the causal mask is active. With padding on the right this does not show.", 2,
+            "Only the causal mask is active; padding has to be hidden as well.", 2,
+            sets="keep real",
         ),
-        Mistake("only_pad", "causality ignored", "Queries see the future: only the padding mask is active.", 2),
+        Mistake(
+            "only_pad", "causality ignored",
+            "Only the padding mask is active; a query must not see its future either.", 2,
+            sets="keep",
+        ),
         Mistake(
             "mask_v", "values of padding = 0",
-            "Padding hands over zeros but still takes its share of the weights; it is the scores that need the mask.", 2,
+            "You set values to zero, but their keys still take their share of the weights; it is the scores that need "
+            "the mask.", 2,
+            sets="keep real",
         ),
         Mistake(
             "nan_rows", "no care for empty rows",
-            "A query that sees nothing but padding became NaN; it should return zeros.", 3,
+            "A query that sees no key meets -inf minus -inf; it should return zeros.", 3,
+            shows="lost",
         ),
         Mistake(
             "inverted", "True = padding",
-            "You hid the real tokens and kept the padding: True means a real token.", 1,
+            "The padding mask is turned round: True means a real token.", 1,
         ),
         Mistake(
             "strict", "k < q",
-            "Your mask hides each token from itself; a token may look at itself.", 2,
+            "The causal mask lacks its diagonal; a token may look at itself.", 2,
         ),
         Mistake(
             "triu", "k >= q",
-            "Queries see the future and not the past: the mask is turned round.", 2,
+            "The causal mask is turned round: it has to show the past, not the future.", 2,
         ),
         Mistake(
             "both_axes", "padding hidden on both axes",
-            "Padding queries were silenced too; one that sees a real token returns an output like any other.", 1,
+            "The padding mask stands on the queries, too; a padding query that sees a real token returns an output "
+            "like any other.", 1,
         ),
-        Mistake("no_scale", "softmax(QK^T)", "The masks are right; the scores are not divided by the root of d.", 2),
-        Mistake("scale_d", "softmax(QK^T / d)", "The masks are right; the scores are divided by d, not by its root.", 2),
+        Mistake(
+            "no_scale", "softmax(QK^T)",
+            "The scores are not divided by the root of d.", 2,
+            sets="scale",
+        ),
+        Mistake(
+            "scale_d", "softmax(QK^T / d)",
+            "The scores are divided by d, not by its root.", 2,
+            sets="scale",
+        ),
         Mistake(
             "scale_n", "softmax(QK^T / sqrt(n))",
-            "The masks are right; the scores are scaled by the length n, where the number of features d belongs.", 2,
+            "The scores are scaled by the length n, where the number of features d belongs.", 2,
+            sets="scale",
         ),
     ),
     hints=(

@@ -145,26 +145,34 @@ _MHA_BACKWARD = Exercise(
     mistakes=(
         Mistake(
             "dW_keep_batch", "dW without summing over b",
-            "Your weight gradients have the batch axis: a weight is shared by all batch elements, so their shares add up.", 1,
+            "Your weight gradients have the batch axis: a weight is shared by all batch elements, so their shares add "
+            "up.", 1,
+            sets="batch",
         ),
         Mistake(
             "dW_mean", "mean over the batch",
-            "The weight gradients are b times too small: those of a shared weight add up; averaging belongs into the loss.", 1,
+            "The weight gradients are means over the batch: those of a shared weight add up; averaging belongs into "
+            "the loss.", 1,
+            shows="factor", sets="batch",
         ),
         Mistake(
             "dW_last", "only the last batch element",
             "The weight gradients hold the share of the last batch element only: add up all of them.", 1,
+            sets="batch",
         ),
         Mistake(
-            "dW_T", "dy^T x", "Your weight gradients are transposed: a gradient has the shape of its weight.", 1
+            "dW_T", "dy^T x",
+            "The weight gradients were transposed: a gradient has the shape of its weight.", 1,
         ),
         Mistake(
             "dx_q_only", "d_x from the queries only",
             "x feeds queries, keys and values, so d_x has three parts; yours is the part of the queries.", 3,
+            sets="dx",
         ),
         Mistake(
             "dx_overwritten", "d_x from the values only",
             "d_x holds the part of the values only: the three parts were assigned one over another; add them.", 3,
+            sets="dx",
         ),
         Mistake(
             "dx_no_q", "d_x from keys and values",
@@ -184,7 +192,7 @@ _MHA_BACKWARD = Exercise(
         ),
         Mistake(
             "dWo_uses_x", "x^T d_out",
-            "d_out_weight pairs d_out with the wrong input: what enters the out weight is the merged heads, not x.", 2,
+            "d_out_weight pairs d_out with x; what enters the out weight is the merged heads.", 2,
         ),
         Mistake(
             "split_no_transpose", "d_merged.reshape(b, h, n, v)",
@@ -192,24 +200,31 @@ _MHA_BACKWARD = Exercise(
         ),
         Mistake(
             "merge_no_transpose", "d_query.reshape(b, n, h·d)",
-            "d_out_weight is right, what lies behind it is not: the heads' gradients were merged by a reshape alone.", 3,
+            "The heads' gradients were merged by a reshape alone; the axes have to be exchanged back before.", 3,
         ),
         Mistake(
             "ds_no_rowsum", "dS = P dP",
-            "d_value_weight is right, but the scores' gradient misses the weighted mean of each row.", 2,
+            "The scores' gradient misses the weighted mean of each row.", 2,
+            sets="mean",
         ),
         Mistake(
             "mean_plain", "D = mean(dP)",
             "The plain mean of dP was taken from each row; the mean has to be weighted by the weights.", 2,
+            sets="mean",
         ),
         Mistake(
             "no_scale", "scale missing in d_query and d_key",
-            "The gradients of query and key are sqrt(d) times too large: the scale multiplies gradients as well.", 2,
+            "The scale is missing in the gradients of query and key: it multiplies gradients as well.", 2,
+            shows="factor",
         ),
-        Mistake("swap", "dW^K returned as dW^Q", "All are right, but the query and key weight have each other's gradient."),
+        Mistake(
+            "swap", "dW^K returned as dW^Q",
+            "The query weight and the key weight have each other's gradient.",
+        ),
         Mistake(
             "no_max", "softmax without the maximum",
-            "Right on ordinary scores, NaN on large ones: the softmax has to measure each row against its maximum.",
+            "Large exponents overflow: the softmax has to measure each row against its maximum.",
+            shows="lost",
         ),
     ),
     hints=(

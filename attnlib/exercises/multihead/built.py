@@ -78,31 +78,38 @@ _PREVIOUS = Exercise(
         ),
         Mistake(
             "itself", "W_Q = s I",
-            "Each token looks at itself: the query of a place asks for the key of the same place.", 1,
+            "The query of a place asks for the key of the same place; the one before is wanted.", 1,
+            sets="place",
         ),
         Mistake(
             "ahead", "W_Q = s eye(k=1)",
-            "Each token looks one ahead, not one back: what the row of a place asks for is the place after it.", 2,
+            "The row of a place asks for the place after it; the one before is wanted.", 2,
+            sets="place",
         ),
         Mistake(
             "two_back", "W_Q = s eye(k=-2)",
-            "Each token looks two back: the row of a place asks for the place before the one that is wanted.", 2,
+            "The row of a place asks for the place two before it; the one before is wanted.", 2,
+            sets="place",
         ),
         Mistake(
             "letters", "the rows of the letters",
-            "Tokens look for their own letter: the rows of the letters are filled, not those of the places.", 1,
+            "The rows of the letters are filled, not those of the places: a token asks for its own letter.", 1,
+            sets="place",
         ),
         Mistake(
             "sign", "W_Q = - s eye(k=-1)",
-            "The token before gets less than all others: the sign of the scores is turned round.", 2,
+            "The sign of the scores is turned round: the wanted token has to get more than all others.", 2,
         ),
         Mistake(
             "flat", "the factor 1, or without sqrt(d)",
-            "Each token looks most at the one before it, as it should, but never with more than 0.9: too flat.", 3,
+            "The scores need a larger factor: one token has to get more than 0.9 of its row.", 3,
+            sets="size",
         ),
         Mistake(
             "fixed", "the factor 12, for any number of places",
-            "Right in short texts, too flat in long ones: the right score must lead by more, the more keys there are.", 3,
+            "The scores have one factor for texts of any length: the more keys there are, the more the wanted score "
+            "must lead.", 3,
+            sets="size",
         ),
     ),
     hints=(
@@ -181,35 +188,38 @@ _FIRST = Exercise(
     mistakes=(
         Mistake(
             "whole_kind", "no feature for the place",
-            "Each token looks at all tokens of its letter alike: nothing prefers an early place.", 1,
+            "Nothing prefers an early place: among the tokens of a letter the first has to win.", 1,
+            sets="step share",
         ),
         Mistake(
             "any_letter", "no features for the letter",
-            "Every token looks at token 0, whatever its letter: nothing asks for the letter.", 1,
+            "The query does not ask for its letter, only for a place.", 1,
         ),
         Mistake(
             "other_kind", "the letters with a minus",
-            "Tokens look at the first token of another letter: the sign of the letters' features is turned round.", 2,
+            "The sign of the letters' features is turned round: a token has to ask for its own letter.", 2,
         ),
         Mistake(
             "last", "+ j in the keys",
-            "Each token looks at the last of its letter: the feature of the place grows where it should fall.", 2,
+            "The feature of the place grows where it should fall: the first of a letter is wanted, not the last.", 2,
         ),
         Mistake(
             "itself", "the place asks for the place",
-            "Each token looks at itself: its own place is what it asks for.", 1,
+            "A token asks for its own place; it has to ask for its letter and for an early place.", 1,
         ),
         Mistake(
             "own_place", "i in the query, -j in the key",
-            "All right but for token 0: it is the token's own place that asks for early ones, and that place is 0.", 2,
+            "It is the token's own place that asks for early ones, and for token 0 that place is 0.", 2,
         ),
         Mistake(
             "gentle", "a small step from place to place",
-            "The scores of one letter differ too little for a share of 0.9: from place to place a key has to lose more.", 3,
+            "From place to place a key has to lose more: the first of a letter needs a share of 0.9.", 3,
+            sets="step",
         ),
         Mistake(
             "weak", "the letter counts as much as one place",
-            "Early tokens of another letter win: over many places the falling feature outweighs the letter.", 3,
+            "The letter counts as much as one place only; over many places the feature of the place outweighs it.", 3,
+            sets="share",
         ),
     ),
     hints=(

@@ -110,55 +110,73 @@ _MHA = Exercise(
     mistakes=(
         Mistake(
             "split_no_transpose", "x.reshape(b, h, n, d)",
-            "Reshaped straight to (b, h, n, d), the sequence is cut into pieces: split the features, then exchange two axes.",
-            2,
+            "Reshaped straight to (b, h, n, d), the sequence is cut into pieces: split the features, then exchange "
+            "two axes.", 2,
+            sets="split",
         ),
         Mistake(
             "split_interleaved", "x.reshape(b, n, d, h)",
-            "Each of your heads takes every h-th feature; a head owns a block of neighbours, so in the reshape h goes before d.",
-            2,
+            "Each of your heads takes every h-th feature; a head owns a block of neighbours, so in the reshape h goes "
+            "before d.", 2,
+            sets="split",
         ),
         Mistake(
             "merge_no_transpose", "o.reshape(b, n, h·v) from (b, h, n, v)",
-            "Merged without exchanging the axes back: heads and positions are mixed up in the last step before the out weight.",
-            3,
+            "Merged without exchanging the axes back: heads and positions are mixed up in the last step before the "
+            "out weight.", 3,
+            sets="merge",
         ),
         Mistake(
             "merge_interleaved", "o.transpose(0, 2, 3, 1), then flattened",
             "Merged with the heads last: the features of one head have to stay neighbours, so h goes before v.", 3,
+            sets="merge",
         ),
         Mistake(
             "heads_mean", "heads averaged, not side by side",
             "The heads were averaged; put them side by side, so that the out weight can mix them.", 3,
+            sets="merge",
         ),
         Mistake(
             "scale_model", "divide by sqrt(m)",
             "You scaled by the width of a token; the dot product of one head has d terms, fewer than that.", 1,
+            sets="scale",
         ),
         Mistake(
             "scale_all_heads", "divide by sqrt(h d)",
             "You scaled by the width of all heads together; the dot product of one head has d terms.", 1,
+            sets="scale",
         ),
-        Mistake("no_scale", "softmax(Q K^T)", "The scores are not scaled: divide them by the root of d in each head.", 1),
-        Mistake("no_Wo", "no out_weight", "The heads stand side by side as they should; the out weight is missing.", 3),
+        Mistake(
+            "no_scale", "softmax(Q K^T)",
+            "The scores are not scaled: divide them by the root of d in each head.", 1,
+            sets="scale",
+        ),
+        Mistake(
+            "no_Wo", "no out_weight",
+            "The out weight is missing: it has to mix the heads.", 3,
+        ),
         Mistake(
             "W_T", "x @ W.T for all four",
             "All weights are used transposed, as PyTorch stores them; here a projection is x times weight.", 1,
         ),
         Mistake(
-            "one_head", "h ignored", "That is one single head of full width: the features were not split.", 2
+            "one_head", "h ignored",
+            "The features were not split: there is one single head of full width.", 2,
         ),
         Mistake(
             "softmax_heads", "softmax over the heads",
             "The softmax runs over the heads; every head needs its own, along the keys, the last axis.", 1,
+            sets="axis",
         ),
         Mistake(
             "softmax_queries", "softmax over the queries",
             "The softmax runs over the queries; each row, along the keys, has to sum to 1.", 1,
+            sets="axis",
         ),
         Mistake(
             "no_max", "exp without the maximum",
-            "Right on ordinary scores, NaN on large ones: the softmax has to measure each row against its maximum.", 1,
+            "Large exponents overflow: the softmax has to measure each row against its maximum.", 1,
+            shows="lost",
         ),
     ),
     hints=(

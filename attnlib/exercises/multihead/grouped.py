@@ -108,31 +108,39 @@ _GQA = Exercise(
         Mistake(
             "tile", "np.tile: head i uses key head i % G",
             "Neighbours share: the first query heads all use key head 0. You dealt the key heads out in turn.", 2,
+            sets="share",
         ),
         Mistake(
             "v_tile", "key repeated, value tiled",
-            "The keys are shared rightly, the values are not: both have to follow the same rule.", 2,
+            "The value heads were dealt out in turn, unlike the key heads: both have to follow the same rule.", 2,
+            sets="share",
         ),
         Mistake(
             "first_kv", "only key head 0",
             "All your query heads use key head 0; each group of query heads has a key head of its own.", 1,
+            sets="share",
         ),
         Mistake(
             "mean_kv", "key heads averaged",
             "The key heads were averaged into one; each group of query heads has its own.", 1,
+            sets="share",
         ),
         Mistake(
             "joint_softmax", "softmax over all heads of a group",
-            "The softmax ran over all query heads of a group at once; they share keys, but each row sums to 1 on its own.", 3,
+            "The softmax ran over all query heads of a group at once; they share keys, but each row is normalised on "
+            "its own.", 3,
+            sets="axis",
         ),
         Mistake(
             "softmax_queries", "softmax over the queries",
             "The softmax runs over the queries; each row, along the keys, has to sum to 1.", 3,
+            sets="axis",
         ),
         Mistake("no_scale", "softmax(Q K^T) V", "The scores are not scaled: divide them by the root of d.", 3),
         Mistake(
             "no_max", "exp without the maximum",
-            "Right on ordinary scores, NaN on large ones: the softmax has to measure each row against its maximum.", 3,
+            "Large exponents overflow: the softmax has to measure each row against its maximum.", 3,
+            shows="lost",
         ),
     ),
     hints=(
@@ -215,20 +223,23 @@ _GQA_BACKWARD = Exercise(
         ),
         Mistake(
             "mean", "mean over the group",
-            "You averaged over the group, so it is as many times too small as query heads share; gradients of a copy add up.", 1,
+            "You averaged over the group; the gradients of copies add up.", 1,
+            shows="factor", sets="sum",
         ),
         Mistake(
             "first", "only the first head of the group",
             "Only the first query head of each group is left: add up all of them.", 1,
+            sets="sum",
         ),
         Mistake(
             "last", "only the last head of the group",
             "Only the last query head of each group is left: add up all of them.", 1,
+            sets="sum",
         ),
         Mistake(
             "tile_order", "reshape(b, g, G, ...) then sum",
-            "Wrong groups: you added every second, third, ... head, as if key heads were dealt out in turn; heads that share are neighbours.",
-            2,
+            "The groups are those of key heads dealt out in turn; query heads that share a key head are "
+            "neighbours.", 2,
         ),
     ),
     hints=(

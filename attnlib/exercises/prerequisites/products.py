@@ -139,15 +139,15 @@ PRODUCT_TRANSPOSE = Exercise(
     mistakes=(
         Mistake(
             "order_kept", "a_t @ b.mT @ c_t",
-            "Every factor is transposed, but they stand in the old order: transposing a product reverses it.", 2,
+            "The factors stand in the old order: transposing a product reverses it.", 2,
         ),
         Mistake(
             "b_not_transposed", "c_t @ b @ a_t",
-            "The order is reversed as it must be, but b is not transposed; a_t and c_t already are.", 3,
+            "b is not transposed; a_t and c_t already are.", 3,
         ),
         Mistake(
             "not_transposed", "a @ b @ c",
-            "This is the product A B C itself; its transpose is asked for.", 1,
+            "You multiplied A, B and C in this order; the transpose of that product is asked for.", 1,
         ),
         Mistake(
             "all_transposed", "c @ b.mT @ a",
@@ -159,9 +159,7 @@ PRODUCT_TRANSPOSE = Exercise(
         ),
         Mistake(
             "batch_reversed", "b.T on a batched array",
-            "Right for single matrices; on a batch, `.T` reverses all axes, the batch axis too. `.mT` swaps the last "
-            "two.",
-            3,
+            "`.T` reverses all axes, of a batch the batch axis too; `.mT` swaps the last two.", 3,
         ),
     ),
     hints=(

@@ -84,19 +84,23 @@ USED_TWICE = Exercise(
         Mistake(
             "first_only", "d_out x a.T",
             "Only the X on the left is followed. The one on the right moves too, and its path is added.", 1,
+            sets="paths",
         ),
         Mistake(
             "second_only", "d_out.T x a",
             "Only the X on the right is followed. The one on the left moves too, and its path is added.", 1,
+            sets="paths",
         ),
         Mistake(
             "doubled", "2 d_out x a.T",
             "You took one path twice. The two places of X are not alike: A stands to the right of one, to the left of "
             "the other.", 2,
+            sets="paths",
         ),
         Mistake(
             "multiplied", "first * second",
             "You multiplied the two paths. Slopes multiply along a path; different paths are added.", 1,
+            sets="paths",
         ),
         Mistake(
             "upstream_as_it_is", "d_out x a for the second place",
@@ -113,7 +117,8 @@ USED_TWICE = Exercise(
         ),
         Mistake(
             "mean", "(first + second) / 2",
-            "You took the mean of the two paths; both act in full, so they are added.", 1,
+            "You divided by 2; both paths act in full, so they are added.", 1,
+            shows="factor",
         ),
         Mistake(
             "no_upstream", "d_out taken as ones",
@@ -121,7 +126,7 @@ USED_TWICE = Exercise(
         ),
         Mistake(
             "transposed", "d_x.T",
-            "d_x is transposed: a gradient has the shape of the array it belongs to.", 1,
+            "d_x was transposed at the end: a gradient has the shape of the array it belongs to.", 1,
         ),
     ),
     hints=(

@@ -171,13 +171,14 @@ _BACKWARD = Exercise(
     mistakes=(
         Mistake(
             "no_D", "dS = P * dP",
-            "The row term is missing, so d_value is right and the others are not: subtract each row's weighted mean.",
-            2,
+            "The row's term is missing: each row's weighted mean has to be taken from d_weights.", 2,
+            sets="D",
         ),
         Mistake(
             "D_block", "D summed inside the block only",
-            "You took the row's mean over one block of keys; it has to cover the whole row, and d_out and out know it.",
-            2,
+            "You took the row's mean over one block of keys; it has to cover the whole row, and d_out and out know "
+            "it.", 2,
+            sets="D",
         ),
         Mistake(
             "paren", "dS = P * dP - D",
@@ -185,25 +186,27 @@ _BACKWARD = Exercise(
         ),
         Mistake(
             "D_mean", "D = mean, not sum, of dO * O",
-            "The row's mean is v times too small: over the features d_out times out is summed, not averaged.", 2,
+            "For the row's mean the products were averaged over the features; they have to be summed.", 2,
         ),
         Mistake("D_oo", "D = rowsum(O * O)", "The row's mean uses out twice; d_out has to meet out.", 2),
         Mistake(
             "p_no_lse", "P = exp(S)",
-            "The weights were recomputed without the saved logsumexp: their rows do not sum to one.", 1,
+            "The weights were recomputed without the saved logsumexp.", 1,
+            sets="weights",
         ),
         Mistake(
             "score_scale", "P = exp(Q K^T - L)",
-            "The recomputed scores lack the scale, so they do not fit the saved logsumexp.", 1,
+            "The recomputed scores lack the scale of the forward pass.", 1,
         ),
         Mistake(
             "p_block_softmax", "P = softmax of the block",
             "You normalised inside the block; the saved logsumexp is that of the whole row.", 1,
+            sets="weights",
         ),
         Mistake(
             "no_mask", "causal mask not re-applied",
-            "The causal mask must be applied again when the weights are recomputed; future keys receive gradient now.",
-            1,
+            "The causal mask must be applied again when the weights are recomputed; future keys receive no "
+            "gradient.", 1,
         ),
         Mistake(
             "mask_local", "mask with indices inside the block",
@@ -211,7 +214,7 @@ _BACKWARD = Exercise(
         ),
         Mistake(
             "no_offset", "mask without k - q",
-            "Right for q = k; with more keys than queries, query i stands at position i + k - q.", 1,
+            "With more keys than queries, query i stands at position i + k - q.", 1,
         ),
         Mistake(
             "dq_overwrite", "dQ[i] = ... in the loop over key blocks",
@@ -227,7 +230,8 @@ _BACKWARD = Exercise(
         ),
         Mistake(
             "no_scale", "dQ and dK not scaled",
-            "d_query and d_key are sqrt(d) times too large: the scale of the scores belongs in front of both.", 3,
+            "The scale is missing in front of d_query and d_key: that of the scores belongs there, too.", 3,
+            shows="factor",
         ),
     ),
     hints=(

@@ -113,37 +113,42 @@ _DERIVED = Exercise(
     mistakes=(
         Mistake(
             "ignored", "dS = P (dP - D)",
-            "d_query and d_key are those for the output alone: the gradient of the logsumexp has not reached the scores.",
-            1,
+            "The gradient of the logsumexp has not reached the scores.", 1,
         ),
         Mistake(
             "sign", "dS = P (dP - D - dl)",
-            "The new term has the wrong sign: a larger score makes the logsumexp larger.", 2,
+            "The new term has the opposite sign: a larger score makes the logsumexp larger.", 2,
         ),
         Mistake(
             "unweighted", "dS = P (dP - D) + dl",
             "Every score got the whole gradient of the logsumexp; a score moves it only as much as its key weighs.", 2,
+            sets="share",
         ),
         Mistake(
             "spread", "dS = P (dP - D) + dl / k",
-            "The gradient of the logsumexp was spread evenly over the keys; a score moves it as much as its key weighs.",
-            2,
+            "The gradient of the logsumexp was spread evenly over the keys; a score moves it as much as its key "
+            "weighs.", 2,
+            sets="share",
         ),
         Mistake(
             "centred", "dS = P (dP - D) + P (1 - P) dl",
-            "The new term is too small: p(1 - p) is the slope of a weight, not of the logsumexp.", 2,
+            "The new term uses p(1 - p), the slope of a weight; it takes the slope of the logsumexp.", 2,
+            sets="share",
         ),
         Mistake(
             "no_mean", "dS = P (dP + dl)",
             "The row's mean is missing: the new term is added to it, it does not take its place.", 3,
+            sets="mean",
         ),
         Mistake(
             "mean_of_out", "D = rowsum(O * O)",
             "The row's mean uses out twice; d_out has to meet out.", 3,
+            sets="mean",
         ),
         Mistake(
             "no_scale", "dQ = dS K",
-            "d_query and d_key are sqrt(d) times too large: the scale belongs in front of both.", 3,
+            "The scale is missing in front of d_query and d_key: it belongs to both.", 3,
+            shows="factor",
         ),
         Mistake(
             "value_too", "dV = P^T (dO + dl)",

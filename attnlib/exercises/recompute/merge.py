@@ -135,14 +135,17 @@ _MERGE = Exercise(
         Mistake(
             "average", "(out_a + out_b) / 2",
             "The two outputs were averaged; each counts by its share of the softmax's mass.", 1,
+            sets="shares",
         ),
         Mistake(
             "l_only", "weights total_i / (total_a + total_b)",
             "The totals are measured against different maxima: bring both to the common maximum first.", 2,
+            sets="shares total",
         ),
         Mistake(
             "a_only", "weights exp(maximum_i - maximum) without total_i",
             "The weights miss the totals: a part with many keys carries more mass.", 2,
+            sets="shares",
         ),
         Mistake(
             "factor_inv", "exp(maximum - maximum_i)",
@@ -150,12 +153,13 @@ _MERGE = Exercise(
         ),
         Mistake(
             "totals_added", "total = total_a + total_b, out right",
-            "out is right, but the totals were added as they are; measure both against the common maximum.", 2,
+            "total: the totals were added as they are; measure both against the common maximum.", 2,
+            sets="total",
         ),
         Mistake(
             "total_unscaled", "total = total_a + total_b, and out divided by it",
-            "The shares of the two parts do not add up to 1: total was added up from the totals as they came, not from "
-            "the masses.", 2,
+            "The total by which out is divided was added up from the totals as they came, not from the masses.", 2,
+            sets="total",
         ),
         Mistake(
             "swapped", "weights mass_b for out_a, mass_a for out_b",
@@ -164,14 +168,18 @@ _MERGE = Exercise(
         Mistake(
             "unnormalised", "exp(maximum_a - maximum) out_a + exp(maximum_b - maximum) out_b",
             "These weights belong to sums, and out is a mean already: use each part's share of the total.", 3,
+            sets="shares",
         ),
         Mistake(
             "no_shift", "masses exp(m_i) total_i",
-            "Right on small scores; near 1000 the masses overflow: measure both against the larger maximum.", 2,
+            "The masses are measured against 0, and near 1000 they overflow: measure both against the larger "
+            "maximum.", 2,
+            shows="lost",
         ),
         Mistake(
             "nan_rows", "-inf - (-inf)",
-            "NaN where neither part sees a key: -inf - (-inf) and 0/0 need a guard.", 3,
+            "Where neither part sees a key, -inf - (-inf) and 0/0 need a guard.", 3,
+            shows="lost",
         ),
     ),
     hints=(

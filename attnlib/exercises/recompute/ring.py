@@ -76,8 +76,7 @@ _STRIPED = Exercise(
     mistakes=(
         Mistake(
             "stretches", "size (size + 1) / 2, size * size or 0",
-            "These are the pairs for neighbouring tokens on one worker; here worker w has w, w + W, w + 2W and so on.",
-            1,
+            "You counted as if a worker had neighbouring tokens; here worker w has w, w + W, w + 2W and so on.", 1,
         ),
         Mistake("no_mask", "size * size", "You counted all pairs of the two blocks; the mask hides about half of each.", 1),
         Mistake(
@@ -86,15 +85,15 @@ _STRIPED = Exercise(
         ),
         Mistake(
             "all_alike", "size (size + 1) / 2 everywhere",
-            "Right in the first round; later a token may not see the key at its own place in the other stripe.", 2,
+            "You counted every round like the first; later a token may not always see the key at its own place.", 2,
         ),
         Mistake(
             "first_round", "size (size - 1) / 2 from the second round on",
-            "Too few in some rounds: where the keys' worker has the smaller number, equal places are visible as well.", 2,
+            "Where the keys' worker has the smaller number, equal places are visible as well.", 2,
         ),
         Mistake(
             "strict", "owner < worker",
-            "The first round has too few pairs: a token sees itself.", 2,
+            "In the first round a token sees itself, too.", 2,
         ),
         Mistake(
             "turned", "owner >= worker",

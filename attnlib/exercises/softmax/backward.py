@@ -109,57 +109,66 @@ SOFTMAX_BACKWARD = Exercise(
     mistakes=(
         Mistake(
             "no_rowsum", "weights * d_weights",
-            "Your gradient misses the row-sum term: raising one score lowers all other weights of its row, the "
-            "`- weights * sum(d_weights * weights)` part.", 2,
+            "Your gradient misses the row-sum term: raising one score lowers all other weights of its row, the `- "
+            "weights * sum(d_weights * weights)` part.", 2,
+            sets="term",
         ),
         Mistake(
             "sigmoid", "weights * (1 - weights) * d_weights",
-            "This is only the diagonal of the Jacobian (the sigmoid rule); the off-diagonal entries -p_i*p_j are "
+            "You used only the diagonal of the Jacobian (the sigmoid rule); the off-diagonal entries -p_i*p_j are "
             "missing.", 1,
+            sets="term",
         ),
         Mistake(
             "rowsum_dy", "weights * (d_weights - d_weights.sum(-1))",
-            "The term you subtract must be the sum of d_weights over the row weighted by weights, not the plain "
-            "sum.", 2,
+            "The row's term is the plain sum of d_weights; it has to be the sum weighted by weights.", 2,
+            sets="term",
         ),
         Mistake(
             "mean", "weights * (d_weights - mean(d_weights * weights))",
-            "You subtract the mean of d_weights * weights; it must be their sum: the weights already do the "
+            "The row's term is the mean of d_weights * weights; it has to be their sum: the weights already do the "
             "averaging.", 2,
+            sets="term",
         ),
         Mistake(
             "mean_dy", "weights * (d_weights - mean(d_weights))",
-            "You subtract the plain mean of d_weights; every entry has to count by its weight: it is the weighted "
-            "mean.", 2,
+            "The row's term is the plain mean of d_weights; every entry has to count by its weight: it is the "
+            "weighted mean.", 2,
+            sets="term",
         ),
         Mistake(
             "no_bracket", "weights * d_weights - sum(d_weights * weights)",
-            "The weighted mean is subtracted after the product; the weights have to multiply the whole difference.", 3,
+            "The row's term is subtracted after the product; the weights have to multiply the whole difference.", 3,
         ),
         Mistake(
             "axis_rows", "sum(d_weights * weights, axis=-2)",
             "The sum in the Jacobian runs along the softmax axis (last), not along the rows.", 3,
+            sets="term",
         ),
         Mistake(
             "axis_all", "sum(d_weights * weights) over everything",
-            "One number was subtracted from every row: `sum()` is missing its axis, and batch elements got mixed.", 3,
+            "`sum()` is missing its axis: every row needs a term of its own, and batch elements must not be mixed.", 3,
+            sets="term",
         ),
         Mistake(
             "sum_no_keepdims", "sum(d_weights * weights, axis=-1) without keepdims",
             "Without `keepdims=True` the row sums are broadcast along columns, so each row gets the sums of other "
             "rows.", 3,
+            sets="term",
         ),
         Mistake(
             "no_outer_y", "d_weights - sum(d_weights * weights)",
-            "The bracket is right but it still has to be multiplied by weights.", 3,
+            "The bracket still has to be multiplied by weights.", 3,
         ),
         Mistake(
             "plus", "weights * (d_weights + sum(d_weights * weights))",
-            "The row sum is added, but raising one score takes weight away from the others: it has to be "
+            "The row's term is added, but raising one score takes weight away from the others: it has to be "
             "subtracted.", 2,
         ),
-        Mistake("sign", "-weights * (d_weights - sum(d_weights * weights))",
-            "Your gradient is exactly minus the right one.", 3,
+        Mistake(
+            "sign", "-weights * (d_weights - sum(d_weights * weights))",
+            "The sign of the whole gradient is turned round.", 3,
+            shows="minus",
         ),
         Mistake(
             "swapped", "d_weights * (weights - sum(d_weights * weights))",

@@ -118,85 +118,96 @@ SOFTMAX = Exercise(
     mistakes=(
         Mistake(
             "axis_0", "softmax(x, axis=0)",
-            "Your output equals softmax over axis 0, so every column sums to 1; each row (the last axis) has to.", 1,
+            "The softmax ran over axis 0; it belongs on the last axis, along each row.", 1,
+            shows="axis_0_sum rows_sum", sets="axis",
         ),
         Mistake(
             "axis_all", "e / e.sum() over all elements",
-            "The whole array sums to 1, which means `sum()` ran without `axis`; every row needs its own "
-            "denominator.", 1,
+            "`sum()` ran without `axis`, over the whole array; every row needs its own denominator.", 1,
+            shows="total_sum rows_sum", sets="total",
         ),
         Mistake(
             "sum_axis_0", "e / e.sum(0), the maximum along the last axis",
-            "Your columns sum to 1: the maximum is taken along rows, but the sum along axis 0; both belong on the "
-            "last.", 1,
+            "The sum runs along axis 0; it belongs on the last axis, as the maximum does.", 1,
+            shows="axis_0_sum rows_sum", sets="total axis",
         ),
         Mistake(
             "no_exp", "x / x.sum(-1)",
-            "Your rows sum to 1, but you divided the raw scores by their sum; exponentiate first, otherwise weights "
-            "can be negative.", 2,
+            "You divided the raw scores by their sum; exponentiate first, otherwise weights can be negative.", 2,
+            shows="negative_rows",
         ),
         Mistake(
             "only_exp", "exp(x)",
-            "These are the exponentials alone, so no row sums to 1; each has to be divided by the sum of its row.", 3,
+            "These are the exponentials alone; each has to be divided by the sum of its row.", 3,
+            shows="rows_sum", sets="total",
         ),
         Mistake(
             "no_division", "e, or e / e.max(-1)",
-            "The largest weight of each row is 1: these are the exponentials; they still have to be divided by the sum "
-            "of their row.", 3,
+            "The exponentials still have to be divided by the sum of their row.", 3,
+            shows="largest_one rows_sum", sets="total",
         ),
         Mistake(
             "no_max", "exp(x) / exp(x).sum(-1) without subtracting the maximum",
-            "Right on small inputs, NaN or inf on scores near 1000: shift each row by its maximum before `exp`.", 2,
+            "Large exponents overflow: shift each row by its maximum before `exp`.", 2,
+            shows="lost", sets="shift",
         ),
         Mistake(
             "max_global", "subtract x.max() of the whole array",
-            "Shifting by one global maximum underflows any row that lies far below it (0/0); use the maximum of each "
-            "row.",
-            2,
+            "One maximum for the whole array: a row that lies far below it underflows (0/0). Use the maximum of each "
+            "row.", 2,
+            shows="lost", sets="shift",
         ),
         Mistake(
             "shift_mean", "subtract the mean of the row",
             "Shifting by the mean leaves large exponents when one score stands out; which shift makes all of them at "
             "most 0?", 2,
+            shows="lost", sets="shift",
         ),
         Mistake(
             "shift_min", "subtract the minimum of the row",
-            "Shifting by the minimum makes every exponent positive, and a wide row overflows; they should all be at "
-            "most 0.", 2,
+            "You shift by the minimum of the row, and a wide row overflows; which shift makes all exponents at most "
+            "0?", 2,
+            shows="lost", sets="shift",
         ),
         Mistake(
             "shift_fixed", "subtract 1000",
-            "NaN where scores are small: one constant for all inputs underflows there (0/0); take one that depends on "
-            "the row.", 2,
+            "One constant for all inputs: far below it everything underflows (0/0). Take a shift that depends on the "
+            "row.", 2,
+            shows="lost", sets="shift",
         ),
         Mistake(
             "shift_reversed", "exp(x.max(-1) - x)",
-            "The largest score got the smallest weight: the shift is the wrong way round.", 3,
+            "The shift is the wrong way round: the largest score has to get the largest weight.", 3,
         ),
         Mistake(
             "max_axis_0", "subtract x.max(axis=0), the sum along the last axis",
             "You subtract the maximum of each column, which changes the weights within a row; shift a row by its own "
             "maximum.", 3,
+            sets="shift axis",
         ),
         Mistake(
             "max_no_keepdims", "x.max(-1) without keepdims",
             "The maximum of each row lost its axis: with `keepdims=True` it stays beside its own row.", 3,
+            sets="shift",
         ),
         Mistake(
             "sum_no_keepdims", "e / e.sum(-1) without keepdims",
-            "Without `keepdims=True` the row sums are broadcast along columns; on square inputs this silently divides "
-            "by the wrong row's sum.", 3,
+            "Without `keepdims=True` the row sums are broadcast along columns, so that a row meets the sums of other "
+            "rows.", 3,
+            sets="total",
         ),
-        Mistake("log", "log(softmax(x))", "You returned log-probabilities: exp of your answer is right.", 3),
+        Mistake(
+            "log", "log(softmax(x))",
+            "You took the logarithm at the end; the weights themselves are asked for.", 3,
+        ),
         Mistake(
             "inplace", "x -= x.max(-1) on the caller's array",
-            "The values are right but your function changed its input array; write `x = x - ...` instead of "
-            "`x -= ...`.", 3,
+            "Your function writes into its input array: write `x = x - ...` instead of `x -= ...`.", 3,
         ),
         Mistake(
             "int_buffer", "out = np.zeros_like(x) with integer x",
-            "For integer input you stored probabilities in an integer buffer, so they were truncated to 0; make the "
-            "buffer float.", 3,
+            "For integer input the weights are stored in an integer buffer, which cuts them off; make the buffer "
+            "float.", 3,
         ),
     ),
     hints=(

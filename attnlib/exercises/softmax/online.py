@@ -174,21 +174,25 @@ ONLINE_SOFTMAX = Exercise(
     mistakes=(
         Mistake(
             "no_rescale", "total + sum(exp(scores - new_maximum))",
-            "The old sum was not rescaled: it was measured against the old maximum, so multiply it by "
-            "exp(old maximum - new maximum).", 2,
+            "The old sum was not rescaled: it was measured against the old maximum, so multiply it by exp(old maximum "
+            "- new maximum).", 2,
+            sets="rescale",
         ),
         Mistake(
             "alpha_inv", "total * exp(new_maximum - maximum) + ...",
-            "The rescale factor is upside down: exp(old maximum - new maximum) is at most 1, yours is at least 1.", 3,
+            "The rescale factor is upside down: it is exp(old maximum - new maximum), at most 1.", 3,
+            sets="rescale",
         ),
         Mistake(
             "nan_first", "total * exp(new_maximum - maximum) + ..., from the first block on",
-            "NaN from the first block on: the maximum so far is -inf there, and the old sum needs the factor "
-            "exp(-inf) = 0. Is yours exp(old - new), in this order?", 3,
+            "In the first block the old maximum is -inf, and the old sum needs the factor exp(-inf) = 0. Is yours "
+            "exp(old - new), in this order?", 3,
+            shows="lost", sets="rescale",
         ),
         Mistake(
             "alpha_block", "total * exp(maximum - scores.max()) + ...",
             "The factor uses the block's maximum; use the new running maximum, which can be the old one.", 3,
+            sets="rescale",
         ),
         Mistake(
             "sum_local", "sum(exp(scores - scores.max()))",
@@ -196,19 +200,20 @@ ONLINE_SOFTMAX = Exercise(
         ),
         Mistake(
             "block_max", "maximum = the largest score of the current block",
-            "The running maximum went down: it is the larger of the old one and the block's, not the block's own.", 1,
+            "The new maximum is the block's own; it has to be the larger of the old one and the block's.", 1,
         ),
         Mistake(
             "m_init_0", "maximum starts at 0",
-            "The maximum starts at 0, which is wrong when all scores are negative: start with -inf.", 1,
+            "The maximum starts at 0, above scores that are all negative: start with -inf.", 1,
         ),
         Mistake(
             "l_init_1", "total starts at 1",
-            "The total starts at 1, which shows when every score is -inf: the sum over nothing is 0.", 1,
+            "The total starts at 1: the sum over nothing is 0.", 1,
         ),
         Mistake(
             "overwrite", "total = the block's sum",
             "The sum of earlier blocks is lost: the total is overwritten instead of updated.", 2,
+            sets="rescale",
         ),
         Mistake(
             "drop_tail", "len(x) // block blocks",
@@ -218,6 +223,7 @@ ONLINE_SOFTMAX = Exercise(
             "nan_block", "-inf - (-inf)",
             "While every score so far is -inf, so is the new maximum, and -inf - (-inf) is NaN; skip such a block or "
             "shift by 0 there.", 3,
+            shows="lost",
         ),
     ),
     hints=(

@@ -132,11 +132,13 @@ TEMPERATURE_GRADIENT = Exercise(
     mistakes=(
         Mistake(
             "sign", "+sum(d_scaled * scores) / T**2",
-            "The sign is wrong: what does x / T do when T grows and x is positive?", 2,
+            "The sign is turned round: what does x / T do when T grows and x is positive?", 2,
+            shows="minus", sets="slope",
         ),
         Mistake(
             "no_square", "-sum(d_scaled * scores) / T",
             "A factor 1/T is missing: what is the derivative of x / T with respect to T?", 2,
+            sets="slope",
         ),
         Mistake(
             "scaled_twice", "-sum(d_scaled * scores / T) / T**2",
@@ -144,66 +146,79 @@ TEMPERATURE_GRADIENT = Exercise(
         ),
         Mistake(
             "as_factor", "sum(d_scaled * scores)",
-            "This is the gradient for a factor that multiplies the scores, that is for 1/T; one step of the chain to T "
-            "is missing.", 2,
+            "You differentiated by a factor that multiplies the scores, that is by 1/T; one step of the chain to T is "
+            "missing.", 2,
+            sets="slope",
         ),
         Mistake(
             "at_one", "softmax(scores)",
-            "The weights are those at T = 1: the softmax has to see the scores divided by the temperature.", 1,
+            "The softmax sees the scores as they are; they have to be divided by the temperature first.", 1,
+            sets="temperature",
         ),
         Mistake(
             "multiplied", "softmax(scores * T)",
             "The scores were multiplied by the temperature before the softmax; a temperature divides.", 1,
+            sets="temperature",
         ),
         Mistake(
             "no_softmax", "-sum(d_weights * scores) / T**2",
             "d_weights met the scores directly: it is the gradient for the weights and has to go through the softmax "
             "first.", 1,
+            sets="mean",
         ),
         Mistake(
             "no_scores", "-sum(d_scaled) / T**2",
-            "Your answer is 0: added up as they are, the pushes on a row cancel. Each counts by how far T moves its "
-            "scaled score.", 2,
+            "The pushes on the scaled scores are added up as they are; each counts by how far T moves its scaled "
+            "score.", 2,
+            shows="zero",
         ),
         Mistake(
             "no_mean", "weights * d_weights",
             "On the way through the softmax the weighted mean is missing: every weight depends on all scores of its "
             "row.", 3,
+            sets="mean",
         ),
         Mistake(
             "plain_mean", "weights * (d_weights - mean(d_weights))",
             "On the way through the softmax you subtract the plain mean of d_weights; it has to be weighted.", 3,
+            sets="mean",
         ),
         Mistake(
             "sigmoid", "weights * (1 - weights) * d_weights",
-            "On the way through the softmax only the diagonal of the Jacobian was kept: all weights of the row move.",
-            3,
+            "On the way through the softmax only the diagonal of the Jacobian was kept: all weights of the row "
+            "move.", 3,
+            sets="mean",
         ),
         Mistake(
             "no_keepdims", "sum(weights * d_weights, axis=-1) without keepdims",
             "Without `keepdims=True` the weighted means are broadcast along columns, so each row gets those of other "
             "rows.", 3,
+            sets="mean",
         ),
         Mistake(
             "d_scores", "d_scaled / T",
-            "This is the gradient for the scores, one number for each; the temperature is one number.", 2,
+            "You returned the gradient for the scores; they share one temperature, and its gradient is one number.", 2,
         ),
         Mistake(
             "per_row", "one sum for each row",
-            "One number a row: but all rows share one temperature, and the loss feels it through each of them.", 3,
+            "You summed along each row only; all rows share one temperature, and the loss feels it through each of "
+            "them.", 3,
+            sets="sum",
         ),
         Mistake(
             "mean_of_rows", "the mean of the rows' sums",
             "The rows were averaged; the contributions of all paths from T to the loss add up.", 3,
+            sets="sum",
         ),
         Mistake(
             "mean_of_all", "the mean of all terms",
-            "The mean of all contributions is not their sum: the chain rule adds the paths up.", 3,
+            "You took the mean of all contributions, not their sum: the chain rule adds the paths up.", 3,
+            sets="sum",
         ),
         Mistake(
             "no_max", "exp(scores / T) without the shift",
-            "Right on small inputs, NaN where scores are large or rows far apart: shift each row by its own maximum "
-            "before `exp`.", 3,
+            "Large exponents overflow: shift each row by its own maximum before `exp`.", 3,
+            shows="lost",
         ),
     ),
     hints=(
