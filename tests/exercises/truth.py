@@ -119,8 +119,8 @@ def clear(pairs):
 
 @claim(r"every number is {N} times the right one")
 def times(seen, pairs, m):
-    return clear(pairs) and float(m["n"]) != 1 and all(alike(g, _ratio(pairs) * w) for g, w, _ in pairs) and near(
-        _ratio(pairs), m["n"], len(m["n"].replace(".", "").lstrip("-0")) if "." in m["n"] else 6)  # fmt: skip
+    return clear(pairs) and sum(np.count_nonzero(w) for _, w, _ in pairs) > 1 and float(m["n"]) != 1 and all(alike(g, _ratio(pairs) * w) for g, w, _ in pairs) and near(
+        _ratio(pairs), m["n"], len(m["n"].partition("e")[0].replace(".", "").lstrip("-0")) if "." in m["n"] else 3)  # fmt: skip
 
 
 @claim(r"every number is {N} times too small")
@@ -377,6 +377,18 @@ def turns(seen, m):
     return any(not seen.passes(i) and max(map(np.ndim, seen.arguments[i])) > 2 for i in range(len(seen.labels)))
 
 
+@claim(r"the arguments of your function are in another order; expected \w+\((?P<names>[\w, ]+)\)", whole=True)
+def arguments_in_another_order(seen, m):
+    code, wanted = seen.answer.__code__, m["names"].split(", ")
+    mine = list(code.co_varnames[: code.co_argcount])
+    return mine != wanted and sorted(mine) == sorted(wanted)
+
+
+@claim(r"your function does not take the arguments \w+\((?P<names>[\w, ]+)\)", whole=True)
+def other_arguments(seen, m):
+    return seen.answer.__code__.co_argcount != len(m["names"].split(", "))
+
+
 @claim(r"called twice with the same input, your function gives two answers: it keeps something between calls", whole=True)
 def keeps(seen, m):
     again = Seen(seen.exercise, seen.answer)
@@ -403,6 +415,10 @@ def looks(seen, m):
         if len(query) != letters + places or max(map(ord, m["text"])) - 97 >= letters:
             continue
         scores = (np.array(one_hot) @ query @ (np.array(one_hot) @ key).T)[int(m["i"])] / query.shape[1] ** 0.5
+        if "no numbers" in m["rest"]:
+            if not np.isfinite(scores).all():
+                return True
+            continue
         weights = np.exp(scores - scores.max())
         weights /= weights.sum()
         most = re.fullmatch(r"looks most at token (\d+),.*?(?:should look at token (\d+)|weight ([\d.]+): .*)", m["rest"])

@@ -96,7 +96,7 @@ def recognise(exercise, outcomes, right):
 
 def _same_quantity(one, other):
     """Do both set the same thing, so that only one of them can be what was done?"""
-    return bool(one.sets) and one.sets == other.sets
+    return bool(set(one.sets.split()) & set(other.sets.split()))
 
 
 def _says_nothing(values):

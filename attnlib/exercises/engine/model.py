@@ -47,7 +47,7 @@ class Mistake:
         What it usually shows, as names in `symptoms.CLAIMS`: each is measured on the answer
         and said before the cause if it holds.
     sets : str
-        The one quantity that it sets to something else, a word. Two mistakes that set the same
+        The quantities that it sets to something else, in words of your own. Two mistakes that share
         one are never named together.
     """
 

@@ -38,13 +38,13 @@ def describe(cases):
     for case in stage:
         lost = _shape(case.got, case.want) if case.got.shape != case.want.shape else symptoms.lost([case])
         if lost:
-            return _on(case, stage) + lost
+            return _on(case, cases) + lost
     if stage[0].want.dtype.kind == "b":
-        return symptoms.said(symptoms.complement, cases) or _on(stage[0], stage) + _booleans(*stage[0][:2])
+        return symptoms.said(symptoms.complement, cases) or _on(stage[0], cases) + _booleans(*stage[0][:2])
     sentence = _digits(cases)
     for claim in _CLAIMS if not sentence else ():
         sentence = sentence or symptoms.said(claim, cases)
-    return sentence or _on(stage[0], stage) + _difference(*stage[0][:2])
+    return sentence or _on(stage[0], cases) + _difference(*stage[0][:2])
 
 
 def _digits(cases):
@@ -55,9 +55,9 @@ def _digits(cases):
     return sentence if sentence.startswith(("on ", "where")) else f"on ordinary inputs, {sentence}"
 
 
-def _on(case, stage):
-    """Names the case, if it is one of several and not all are meant."""
-    return f'on the case "{case.label}", ' if case.label and len(stage) > 1 else ""
+def _on(case, cases):
+    """Names the case that is meant, if there are several."""
+    return f'on the case "{case.label}", ' if case.label and len(cases) > 1 else ""
 
 
 def describe_value(got, want, rtol=1e-9, words=()):

@@ -103,7 +103,9 @@ def factor(cases):
     """One factor, the same everywhere or the size of an axis."""
     usable = [case for case in cases if np.any(case.want)]
     factors = [_one_factor(case) for case in usable]
-    if not factors or None in factors or not all(agree(case.got, 0.0) for case in cases if not np.any(case.want)):
+    if sum(np.count_nonzero(case.want) for case in usable) < 2:  # one number is some multiple of any other
+        return ""
+    if None in factors or not all(agree(case.got, 0.0) for case in cases if not np.any(case.want)):
         return ""
     same = np.allclose(factors, factors[0], rtol=CLOSE)
     if same and np.isclose(factors[0], 1, rtol=CLOSE):

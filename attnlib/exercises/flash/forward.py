@@ -133,7 +133,7 @@ _FORWARD = Exercise(
     family=forward_family,
     probes=(
         Probe("all sizes differ, the last block shorter", _case(5, 7, 3)),
-        Probe("causal, square", _case(6, 6, 2, True), why="Blocks above, on and below the diagonal."),
+        Probe("causal, square", _case(6, 6, 2, True, d=7, v=5), why="Blocks above, on and below the diagonal."),
         Probe(
             "causal, two queries at the end of seven keys", _case(2, 7, 3, True),
             why="As when text is generated: the queries are the last positions.",
@@ -146,7 +146,7 @@ _FORWARD = Exercise(
             "scores far below zero", _case(4, 6, 3, change=_far_below_zero), "edge",
             why="A maximum that starts at 0 makes every exponential vanish.",
         ),
-        Probe("one block", _case(3, 5, 5), why="There is nothing to rescale."),
+        Probe("one block", _case(3, 5, 5, d=6, v=2), why="There is nothing to rescale."),
         Probe("causal, block does not divide k", _case(7, 7, 3, True), why="A cut block that is shorter, too."),
         Probe("rows far apart", _case(5, 7, 3, change=_rows_apart), why="Each row has its own maximum."),
         Probe(

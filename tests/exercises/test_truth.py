@@ -1,0 +1,181 @@
+"""No message says what is not so: each clause is held against the very answer it is shown for.
+
+``ATTNLIB_TRUTH=all`` in the environment takes every pair of mistakes and every slip, not a sample.
+"""
+
+import itertools
+import os
+import re
+import warnings
+import zlib
+
+import numpy as np
+import pytest
+from exercise_cases import EXERCISES, FUNCTIONS, bits, every_exercise, every_function
+from mutants import mutants
+from truth import Seen, false_clauses
+
+from attnlib.exercises import grade
+from attnlib.exercises.engine import calls
+from attnlib.exercises.engine.registry import find
+from attnlib.exercises.engine.source import solution_source
+
+EVERYTHING = os.environ.get("ATTNLIB_TRUTH") == "all"
+
+#: What a cause must not say, because another mistake beside it can make it false.
+ON_VALUES = re.compile(
+    r"\b(is|are) (right|wrong)\b|\b[Rr]ight (on|for|in|until|without|only|if)\b|(?<!to )\bsums? to\b|\btimes too\b|"
+    r"\btoo (large|small|few|little|sharp|flat)\b|\bexactly\b|\bNaN (in|on|for|where|from)\b|\b(became|got|gave) NaN\b|"
+    r"\bvalues are right|\bright (one|numbers|answer)\b|\bdigits\b|\bnegative numbers?\b|\byour (output|gradient) (is|equals)"
+)
+
+
+def sample(items, one_in):
+    """A part of the items, always the same one, chosen by their names."""
+    return [item for item in items if EVERYTHING or zlib.crc32(repr(item).encode()) % one_in == 0]
+
+
+def check_message(exercise, answer):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        result = grade(exercise, answer)
+        if result.status in ("passed", "unattempted") or "still running" in result.lines[0]:
+            return
+        wrong = false_clauses(exercise, answer, result.lines)
+    assert wrong == [], "\n".join(result.lines)
+
+
+# --- causes ---------------------------------------------------------------------------------------
+
+
+@every_function
+def test_a_cause_says_nothing_on_the_values(exercise):
+    claims = {mistake.id: mistake.say for mistake in exercise.mistakes if ON_VALUES.search(mistake.say)}
+    assert claims == {}, "say why, and let `shows` say what is seen: it is measured"
+
+
+@pytest.mark.parametrize(
+    "claim",
+    ["The values are right, but it is slow.", "Each row sums to 1.", "d_key is sqrt(d) times too large.", "Each row got NaN."],
+)
+def test_claims_on_values_are_found(claim):
+    assert ON_VALUES.search(claim)
+
+
+# --- every message --------------------------------------------------------------------------------
+
+
+@every_exercise
+def test_what_is_said_to_a_single_mistake_is_true(exercise):
+    for mistake in exercise.mistakes:
+        answer = exercise.family(bits(mistake.id))
+        check_message(exercise, answer() if exercise.value else answer)
+
+
+PAIRS = [
+    (exercise.id, pair)
+    for exercise in FUNCTIONS
+    for pair in itertools.combinations([mistake.id for mistake in exercise.mistakes], 2)
+]
+
+
+@pytest.mark.parametrize("exercise", FUNCTIONS, ids=lambda exercise: exercise.id)
+def test_what_is_said_to_two_mistakes_is_true(exercise):
+    for id, pair in sample(PAIRS, one_in=20):
+        if id == exercise.id:
+            check_message(exercise, exercise.family(bits(*pair)))
+
+
+@every_function
+def test_what_is_said_to_a_slip_is_true(exercise, monkeypatch):
+    monkeypatch.setattr(calls, "TIME_LIMIT", 0.5)
+    for description, source in sample(list(mutants(solution_source(exercise))), one_in=25):
+        namespace = {"np": np}
+        exec(compile(source, description, "exec"), namespace)
+        check_message(exercise, namespace[exercise.id])
+
+
+NUMBERS = [exercise for exercise in EXERCISES if exercise.value]
+
+
+@pytest.mark.parametrize("exercise", NUMBERS, ids=lambda exercise: exercise.id)
+def test_what_is_said_to_an_unforeseen_value_is_true(exercise):
+    right = np.asarray(exercise.oracle())
+    if right.dtype.kind == "U":
+        return check_message(exercise, "dropout")
+    for factor in (-1, 0.5, 1.03, 2, 3.7, 100):
+        check_message(exercise, (right * factor).tolist())
+    if right.ndim == 0:
+        check_message(exercise, float(f"{float(right):.1e}"))
+
+
+def test_two_mistakes_of_the_same_quantity_are_never_named_together():
+    exercise = find("linear_backward")  # entry by entry in d_x, and another product in d_weight
+    result = grade(exercise, exercise.family(bits("dw_order", "elementwise")))
+    assert result.status == "crashed" and result.mistakes == ()
+    assert grade(exercise, exercise.family(bits("dx_transposed", "elementwise"))).mistakes == ("dx_transposed", "elementwise")
+
+
+# --- two explanations that nothing tells apart ----------------------------------------------------
+
+
+def test_of_two_explanations_that_fit_alike_none_is_preferred():
+    exercise = find("softmax_backward")  # minus, or the arguments exchanged, before `weights - d_weights`
+    result = grade(exercise, exercise.family(bits("sign", "ce_shortcut")))
+    assert result.mistakes == ("ce_shortcut",)
+    assert "(1) `weights - target` is the gradient" in result.lines[0]
+    assert "(2) Either: The sign of" in result.lines[0] and " Or: weights and d_weights have" in result.lines[0]
+
+
+# --- is a false sentence found? -------------------------------------------------------------------
+
+
+def right(x):
+    e = np.exp(x - x.max(axis=-1, keepdims=True))
+    return e / e.sum(axis=-1, keepdims=True)
+
+
+FALSE = {
+    "a factor": (lambda x: 2 * right(x), "every number is 3 times the right one."),
+    "a factor of one case": (lambda x: right(x) * (1 + (x.ndim == 3)), "every number is 2 times the right one."),
+    "a size": (lambda x: right(x) * x.shape[-1], "every number is too large by a factor of the size of axis -2 of x, here 3."),
+    "minus": (lambda x: 1 - right(x), "exactly minus the right answer."),
+    "a sum": (lambda x: right(x) / 2, "not every row sums to 1: one sums to 0.4."),
+    "right values": (lambda x: right(x) + 1e-3, "the values are right."),
+    "NaN": (lambda x: np.where(x > x.min(), right(x), np.nan), "NaN in 2 of 30 numbers."),
+    "float32": (lambda x: right(x).round(7), "right to about 7 digits only; computed in float32?"),
+    "transposed": (lambda x: right(x)[..., ::-1], "the last two axes are swapped (transposed)."),
+    "an error": (lambda x: 1 / 0, "your function stops with ValueError: no."),
+    "the largest difference": (lambda x: right(x) + 1, 'on the case "square", the largest difference from the right answer is 2.'),
+    "right on ordinary inputs": (lambda x: 2 * right(x), 'right on ordinary inputs; on the case "one row": NaN in 1 of 1 numbers.'),
+    "what nobody measures": (lambda x: 2 * right(x), "the numbers are green."),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", FALSE)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_a_false_sentence_is_found(case):
+    answer, sentence = FALSE[case]
+    assert false_clauses(find("softmax"), answer, [f"[!] softmax: {sentence}"]) == [sentence]
+
+
+COUNTS = {
+    "too many": "1 of 9 cases right; wrong: all sizes differ.",
+    "after right values": "0 of 9 cases right.",
+}
+
+
+@pytest.mark.parametrize("case", COUNTS)
+def test_a_false_count_is_found(case):
+    def answer(x):
+        x -= x.max()
+        return right(x) if case == "after right values" else 2 * right(x)
+
+    sentence = "the values are right." if case == "after right values" else "every number is 2 times the right one."
+    lines = [f"[!] softmax: {sentence}", f"    {COUNTS[case]}"]
+    assert false_clauses(find("softmax"), answer, lines) == [lines[1]]
+
+
+def test_the_oracle_of_the_test_knows_the_solution_to_be_right():
+    seen = Seen(find("softmax"), find("softmax").solution)
+    assert all(seen.passes(place) for place in range(len(seen.labels)))
