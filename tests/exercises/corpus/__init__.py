@@ -1,0 +1,83 @@
+"""Plausible wrong answers that no exercise knows in advance, kept as data: what is said to readers is tried on them.
+
+One file for each topic (two or more where one would be long); every file adds its answers with `wrong`:
+
+    @wrong("softmax", "shifts by the smallest, not the largest", named=("shift_min",), says=r"overflow")
+    def _(x): ...
+
+    wrong("softmax", "returns the exponents", says=r"rows do not sum to 1")(lambda x: x - x.max(-1, keepdims=True))
+
+`named` holds the ids of the mistakes that are a true name for the answer; `says` is a regular expression that fits a
+message which is true of the answer and tells where the slip is. Both may be empty. `rule` is for an answer with right
+values: the stated rule that it breaks. Answers come as people write them, so these files are not a model of style.
+
+`python -m tests.exercises.corpus` prints the counts, `python -m tests.exercises.corpus softmax` also the messages.
+"""
+
+import importlib
+import pkgutil
+import re
+import sys
+from dataclasses import dataclass
+from functools import lru_cache
+
+from attnlib.exercises import grade
+from attnlib.exercises.engine.registry import find
+
+ACCEPTED, WRONGLY, RIGHTLY, DESCRIBED = VERDICTS = ("accepted", "named wrongly", "named rightly", "described")
+
+_added = []
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """A wrong answer to the exercise `id`, in words (`what`) and as a reader would write it (`given`)."""
+
+    id: str
+    what: str
+    given: object
+    named: tuple
+    says: str
+    rule: str
+    file: str
+
+    @property
+    def topic(self):
+        return find(self.id).chapter
+
+
+def wrong(id, what, named=(), says="", rule=""):
+    """Add a wrong answer to exercise `id`: a function below this line, or whatever is handed to the result."""
+
+    file = sys._getframe(1).f_globals["__name__"].rpartition(".")[2]
+
+    def add(given):
+        _added.append(Answer(id, what, given, tuple(named), says, rule, file))
+        return given
+
+    return add
+
+
+@lru_cache(maxsize=1)
+def answers():
+    """Return every wrong answer of every file, in the order of the files."""
+    for module in sorted(module.name for module in pkgutil.iter_modules(__path__)):
+        if module != "__main__":
+            importlib.import_module(f"{__name__}.{module}")
+    return tuple(_added)
+
+
+def verdict(answer, result):
+    """What became of an answer: one of `VERDICTS`."""
+    if result.status not in ("wrong", "crashed"):
+        return ACCEPTED  # "unattempted" is as bad: nobody is told that it is wrong
+    if result.mistakes:
+        return RIGHTLY if set(result.mistakes) <= set(answer.named) else WRONGLY
+    return RIGHTLY if answer.says and re.search(answer.says, result.lines[0]) else DESCRIBED
+
+
+@lru_cache(maxsize=1)
+def judged():
+    """Return (answer, result, verdict) for every answer; each is graded once."""
+    results = [(answer, grade(answer.id, answer.given)) for answer in answers()]
+    return tuple((answer, result, verdict(answer, result)) for answer, result in results)

@@ -1,0 +1,128 @@
+"""The corpus of wrong answers: none passes, none gets a wrong name, most get a right one."""
+
+import warnings
+from collections import Counter
+from types import CodeType
+
+import numpy as np
+import pytest
+from corpus import ACCEPTED, RIGHTLY, WRONGLY, answers, judged
+from corpus.counts import table
+
+from attnlib.exercises.engine import diagnose
+from attnlib.exercises.engine.calls import run
+from attnlib.exercises.engine.registry import find
+
+TOPICS = sorted({answer.topic for answer in answers()})
+MOST = 0.5  # the share of a topic's answers that has to be named
+WAYS = 3  # how many answers may do the same as one known mistake, each in another style
+
+every_topic = pytest.mark.parametrize("topic", TOPICS)
+
+
+def told(topic, wanted):
+    return [(a.id, a.what, result.lines[0]) for a, result, found in judged() if a.topic == topic and found == wanted]
+
+
+@every_topic
+def test_no_wrong_answer_passes(topic):
+    assert told(topic, ACCEPTED) == []
+
+
+@every_topic
+def test_no_wrong_answer_gets_a_wrong_name(topic):
+    assert told(topic, WRONGLY) == []
+
+
+@every_topic
+def test_most_wrong_answers_get_a_right_name(topic):
+    verdicts = [found for answer, _, found in judged() if answer.topic == topic]
+    assert verdicts.count(RIGHTLY) >= MOST * len(verdicts), Counter(verdicts)
+
+
+def test_the_counts_are_printed(record_property):
+    print("\n" + table())
+    record_property("checked wrong answers of the corpus", len(judged()))
+    assert sum(map(int, table().splitlines()[-1].split()[1:5])) == len(answers())
+
+
+# --- the corpus itself ----------------------------------------------------------------------------
+
+
+@every_topic
+def test_each_answer_is_wrong(topic):
+    """Held without the judge: other values or shapes than the oracle's, a changed input, or a stated rule broken."""
+    for answer in answers():
+        if answer.topic == topic:
+            assert differs(find(answer.id), answer.given) != bool(answer.rule), (answer.id, answer.what)
+
+
+def differs(exercise, given):
+    function = given if callable(given) else lambda: given
+    return any(
+        differs_on(exercise, function, probe, want)
+        for probe, want in zip(exercise.probes, diagnose.expected(exercise), strict=True)
+    )
+
+
+def differs_on(exercise, function, probe, want):
+    outcome = run(exercise, function, probe)
+    if outcome.values is None or outcome.problem or outcome.changed or len(outcome.values) != len(want):
+        return True
+    return not all(map(alike, outcome.values, want))
+
+
+def alike(got, want):
+    if got.shape != want.shape or (got.dtype.kind == "b") != (want.dtype.kind == "b"):
+        return False
+    if want.dtype.kind not in "fiu" or got.dtype.kind not in "fiu":
+        return bool(np.all(got == want))
+    if got.dtype.kind == "f" and got.dtype.itemsize < want.dtype.itemsize:
+        return False
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        return np.allclose(got, want, rtol=1e-9, atol=1e-8, equal_nan=True)
+
+
+def test_no_answer_is_there_twice():
+    seen = {}
+    for answer in answers():
+        mark = (answer.id, fingerprint(answer.given))
+        assert mark not in seen, (seen[mark], answer.what)
+        seen[mark] = answer.what
+    titles = Counter((answer.id, answer.what) for answer in answers())
+    assert [title for title, number in titles.items() if number > 1] == []
+
+
+def fingerprint(given):
+    """The same for two functions that differ in the names of variables only."""
+    code = getattr(given, "__code__", None) or getattr(getattr(type(given), "__call__", None), "__code__", None)
+    return compiled(code) if code else repr(given)
+
+
+def compiled(code):
+    constants = tuple(compiled(part) if isinstance(part, CodeType) else repr(part) for part in code.co_consts)
+    return code.co_code, constants, code.co_names
+
+
+def test_the_names_that_are_hoped_for_exist():
+    for answer in answers():
+        known = {mistake.id for mistake in find(answer.id).mistakes}
+        assert set(answer.named) <= known, (answer.id, answer.what, set(answer.named) - known)
+
+
+def test_what_is_known_is_written_in_few_ways():
+    """At most `WAYS` answers behave as one known mistake does: the rest must be new to the judge."""
+    ways = Counter()
+    for answer, result, _ in judged():
+        exercise = find(answer.id)
+        if len(result.mistakes) == 1 and not exercise.value and same_everywhere(exercise, answer, result.mistakes):
+            ways[answer.id, *result.mistakes] += 1
+    assert {name: number for name, number in ways.items() if number > WAYS} == {}
+
+
+def same_everywhere(exercise, answer, bugs):
+    return all(
+        diagnose._same(exercise, run(exercise, answer.given, probe), diagnose.variant(exercise, frozenset(bugs), place))
+        for place, probe in enumerate(exercise.probes)
+    )
