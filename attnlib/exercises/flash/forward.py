@@ -107,6 +107,13 @@ def _rows_1000_apart(query, key):
     return query, key
 
 
+def _rising(query, key):
+    """Each block lies 900 above the one before."""
+    query, key = query.copy(), key.copy()
+    query[:, 0], key[:, 0] = 10.0, np.arange(len(key)) // 2 * 90 * math.sqrt(key.shape[1])
+    return query, key
+
+
 def _falling(query, key):
     """The keys of the first block lie 2000 above the others."""
     query, key = query.copy(), key.copy()
@@ -172,6 +179,10 @@ _FORWARD = Exercise(
         Probe(
             "causal, one query more than keys", _case(5, 4, 2, True, d=3, v=2), "edge",
             why="The first query sees nothing while others of its tile see something.",
+        ),
+        Probe(
+            "each block 900 above the one before", _case(3, 7, 2, d=2, v=5, change=_rising), "edge",
+            why="The maximum has to follow, in a tail of one key as well.",
         ),
     ),
     mistakes=(
@@ -254,6 +265,113 @@ _FORWARD = Exercise(
         Mistake(
             "no_scale", "S = Q K^T",
             "The scores are not scaled: divide the dot products by the root of d before the softmax.", 1,
+        ),
+        Mistake(
+            "no_rescale", "neither rescaled",
+            "Neither the total nor the output is rescaled when the maximum grows: both were measured against "
+            "the old one.", 2,
+        ),
+        Mistake(
+            "alpha_block", "exp(m_old - m_block)",
+            "The rescale factor leads to the block's own maximum; what both sums are measured against is the "
+            "running one.", 3,
+        ),
+        Mistake(
+            "p_block", "exp(S - m_block)",
+            "The exponentials are measured against the block's own maximum, the sums against the running one.", 3,
+        ),
+        Mistake(
+            "alpha_twice", "the factor squared",
+            "What was collected is rescaled twice for one and the same step of the maximum.", 2,
+        ),
+        Mistake(
+            "m_first", "m = maximum of the first block",
+            "The maximum of the first block stays in use: when later scores are larger, the maximum has to "
+            "follow.", 3,
+        ),
+        Mistake(
+            "m_all_queries", "one maximum for all queries",
+            "One maximum serves all queries of a block: one whose scores lie far below it loses them. Each "
+            "row needs its own.", 3,
+        ),
+        Mistake(
+            "l_overwrite", "total = block's sum",
+            "The total holds the last block alone: what was collected before, rescaled, has to be added.", 2,
+        ),
+        Mistake(
+            "o_overwrite", "O = P V",
+            "The output holds the last block alone: what was collected before, rescaled, has to be added.", 2,
+        ),
+        Mistake(
+            "div_each_block", "O / l after each block and again",
+            "The output is divided by the total after each block and goes on as if it were a sum: divide "
+            "once, at the end.", 2,
+        ),
+        Mistake(
+            "sum_of_blocks", "sum of block-wise softmax outputs",
+            "You added independent softmaxes of the blocks; they must share one maximum and one sum.", 2,
+        ),
+        Mistake(
+            "nan_division", "0 / 0 at the end",
+            "A query that sees nothing was divided by its total, 0: divide by 1 there.", 3,
+        ),
+        Mistake(
+            "lse_max", "LSE = m",
+            "In place of the logsumexp you returned the maximum: the logarithm of the total has to be added.", 3,
+        ),
+        Mistake(
+            "lse_total", "LSE = l",
+            "In place of the logsumexp you returned the total: its logarithm is needed, and the maximum.", 3,
+        ),
+        Mistake(
+            "lse_no_log", "LSE = l exp(m)",
+            "The logsumexp lacks its logarithm: maximum plus the logarithm of the total.", 3,
+        ),
+        Mistake(
+            "lse_zero", "LSE = 0 for empty rows",
+            "The logsumexp of a query that sees nothing is 0 in yours: the logarithm of no sum at all is -inf.", 3,
+        ),
+        Mistake(
+            "no_last_block", "the last block left out",
+            "The last block of keys is left out, whether it is shorter or not: the end of the range comes "
+            "too early.", 1,
+        ),
+        Mistake(
+            "no_first_block", "the first block left out",
+            "The first block of keys is left out: start at key 0.", 1,
+        ),
+        Mistake(
+            "one_block", "only the first block",
+            "Only the first block of keys is used: the others have to be taken in before anything is returned.", 1,
+        ),
+        Mistake(
+            "first_values", "V of the first block each time",
+            "The values of the first block are used in every block: values are cut as the keys are.", 1,
+        ),
+        Mistake(
+            "one_ahead", "key i + k - q + 1 visible",
+            "Each query sees one key of its future: the last one that it may see is key i + k - q.", 1,
+        ),
+        Mistake(
+            "past_hidden", "keys before i + k - q hidden",
+            "The causal mask hides the past and shows the future: it is turned round.", 1,
+        ),
+        Mistake(
+            "minus_1e9", "hidden scores = -1e9",
+            "Hidden scores were given a large negative number; a query that sees nothing then looks at "
+            "forbidden keys.", 3,
+        ),
+        Mistake(
+            "hidden_zero", "hidden scores = 0",
+            "A score of 0 does not hide a key: the exponential of 0 is 1, and the key still gets a weight.", 1,
+        ),
+        Mistake(
+            "scale_d", "S = Q K^T / d",
+            "The scores are divided by d, not by its root.", 1,
+        ),
+        Mistake(
+            "scale_v", "S = Q K^T / sqrt(v)",
+            "The scores are scaled by the width v of the values, where d, that of queries and keys, belongs.", 1,
         ),
     ),
     hints=(

@@ -44,9 +44,15 @@ def _family(bugs):
         if "all_for_queries" in bugs:
             room, of_query = capacity, d
         block_q = room / of_query if "part_of_a_query" in bugs else room // of_query
+        if "rounded_up" in bugs:
+            block_q = math.ceil(room / of_query)
+        if "equal_blocks" in bugs:
+            block_q = capacity // (4 * d + 3)
+        block_q = max(block_q, 1)
         passes = n / block_q
         if "part_of_a_pass" not in bugs:
             passes = n // block_q if "drop_tail" in bugs else math.ceil(passes)
+            passes = n // block_q + 1 if "one_pass_more" in bugs else passes
         if "one_by_one" in bugs:
             passes = n
         if "once" in bugs:
@@ -56,10 +62,12 @@ def _family(bugs):
         loads = (0 if "no_queries" in bugs else n * d) + passes * n * (d if "keys_only" in bugs else 2 * d)
         if "queries_again" in bugs:
             loads += (passes - 1) * n * d
-        stores = n * d + (0 if "no_logsumexp" in bugs else n)
+        stores = n * d + (0 if "no_logsumexp" in bugs else 2 * n if "both_stored" in bugs else n)
         if "each_pass" in bugs:
             stores *= passes
-        return loads if "no_stores" in bugs else loads + stores
+        if "scores_move" in bugs:
+            stores += 2 * n * n
+        return loads if "no_stores" in bugs else stores if "no_loads" in bugs else loads + stores
 
     return flash_traffic
 
@@ -86,11 +94,15 @@ FLASH_TRAFFIC = Exercise(
         Probe("d 5, M 153: the last number of it is used", lambda rng: (97, 5, 153), why="13 × 11 + 10 is 153."),
         Probe("all queries fit", lambda rng: (20, 8, 1000), "edge", why="One pass: nothing can be loaded less often."),
         Probe("one query at a time", lambda rng: (7, 3, 15), "edge", why="The smallest memory that works at all."),
+        Probe(
+            "two numbers short of one query more", lambda rng: (90, 6, 148),
+            why="15 × 9 + 13 is 148: with room for two more numbers a tenth query would fit.",
+        ),
     ),
     mistakes=(
         Mistake(
             "no_scores", "(M - 2 d) // (2 d + 2)",
-            "The scores of the queries lie in the fast memory as well, one for each query if there is one key.", 2,
+            "One number of each query has no room in the fast memory: its score, its maximum or its total.", 2,
         ),
         Mistake(
             "no_state", "(M - 2 d) // (2 d + 1)",
@@ -172,6 +184,31 @@ FLASH_TRAFFIC = Exercise(
         Mistake(
             "each_pass", "passes n (d + 1) stores",
             "The outputs are stored in every pass: with the queries outside each is stored once, when finished.", 1,
+        ),
+        Mistake(
+            "rounded_up", "(M - 2 d) / (2 d + 3), rounded up",
+            "The number of queries in a tile is rounded up, so the last of them has no room: round down.", 2,
+        ),
+        Mistake(
+            "equal_blocks", "M // (4 d + 3)",
+            "As many keys as queries have room in your memory; here one key at a time streams past, with its "
+            "value.", 2,
+        ),
+        Mistake(
+            "one_pass_more", "n // block_q + 1 passes",
+            "There is a pass too many where the queries fill their last tile: round the number of tiles up.", 3,
+        ),
+        Mistake(
+            "both_stored", "stores n d + 2 n",
+            "Two numbers are stored with each output, maximum and total perhaps; the logsumexp is one.", 3,
+        ),
+        Mistake(
+            "scores_move", "2 n n more",
+            "The scores move as well, as in plain attention; here they never leave the fast memory.", 3,
+        ),
+        Mistake(
+            "no_loads", "stores alone",
+            "Only the stores are there: queries, keys and values have to be loaded.", 3,
         ),
     ),
     hints=(

@@ -28,6 +28,11 @@ def _causal_family(bugs):
         offset += ("one_ahead" in bugs) - ("strict" in bugs)
         query, key = np.arange(q)[:, np.newaxis] + offset, np.arange(k)
         mask = key >= query if "triu" in bugs else key <= query
+        mask = mask[::-1] if "upside_down" in bugs else mask[:, ::-1] if "mirrored" in bugs else mask
+        if "all_visible" in bugs:
+            mask = np.ones((q, k), dtype=bool)
+        elif "itself_only" in bugs:
+            mask = key == query
         mask = ~mask if "inverted" in bugs else mask
         return np.where(mask, 0.0, -np.inf) if "additive" in bugs else mask
 
@@ -82,6 +87,22 @@ _CAUSAL = Exercise(
         Mistake(
             "additive", "0 and -inf",
             "You returned the additive form, 0 and -inf; here True and False are wanted.", 1,
+        ),
+        Mistake(
+            "upside_down", "rows in the opposite order",
+            "The rows stand in the opposite order: row 0 is the first query, which has the shortest past.", 2,
+        ),
+        Mistake(
+            "mirrored", "columns in the opposite order",
+            "The columns stand in the opposite order: column 0 is the first key, which every later query may look at.", 2,
+        ),
+        Mistake(
+            "all_visible", "True everywhere",
+            "Nothing is hidden: a query may not look at the keys that come after its place.", 1,
+        ),
+        Mistake(
+            "itself_only", "k == q + offset",
+            "Each query sees the key at its own place only; all keys before it are allowed as well.", 1,
         ),
     ),
     hints=(

@@ -39,7 +39,12 @@ def _family(bugs):
             return weights * d_weights
         if "sigmoid" in bugs:
             return weights * (1 - weights) * d_weights
-        return weights * (d_weights - (weights * d_weights).sum(axis=-1, keepdims=True))
+        mean = (weights * d_weights).sum(axis=-2 if "mean_queries" in bugs else -1, keepdims=True)
+        if "mean_plain" in bugs or "sum_plain" in bugs:
+            mean = (np.mean if "mean_plain" in bugs else np.sum)(d_weights, axis=-1, keepdims=True)
+        if "paren" in bugs:
+            return weights * d_weights - mean
+        return weights * (d_weights + (mean if "plus" in bugs else -mean))
 
     def distance_bias_backward(d_out, value, weights):
         d_scores = through_softmax(d_out @ value.mT, weights)
@@ -47,13 +52,16 @@ def _family(bugs):
         if "weights" in bugs:
             d_scores = weights
         if "last_query" in bugs:  # the bias of distance r stands at key n - 1 - r
-            return d_scores[..., -1, ::-1].reshape(-1, n).sum(axis=0)
+            row = d_scores[..., -1, ::-1].reshape(-1, n).sum(axis=0)
+            return row[::-1] if "reversed" in bugs else row
         if "per_key" in bugs or "per_query" in bugs:
             axis = -1 if "per_query" in bugs else -2
             return d_scores.sum(axis=axis).reshape(-1, n).sum(axis=0)
+        if "first_sequence" in bugs:
+            d_scores = d_scores.reshape(-1, n, n)[0]
         side = 1 if "future" in bugs else -1
         axes = (0, 1) if "first_axes" in bugs else (-2, -1)
-        diagonals = [np.trace(d_scores, side * r, *axes) for r in range(n)]
+        diagonals = [np.trace(d_scores, side * (r + ("from_one" in bugs)), *axes) for r in range(n)]
         if "mean" in bugs:
             diagonals = [diagonal / (n - r) for r, diagonal in enumerate(diagonals)]
         if "reversed" in bugs:
@@ -191,6 +199,35 @@ _DISTANCE_BIAS = Exercise(
             "Your answer keeps the leading axes: one set of biases serves all sequences, so their gradients add "
             "up.", 3,
             sets="batch",
+        ),
+        Mistake(
+            "mean_plain", "D = mean(dP)",
+            "From each row of d_weights its plain mean was taken off; the mean has to be weighted by the weights.", 1,
+        ),
+        Mistake(
+            "sum_plain", "D = sum(dP)",
+            "From each row of d_weights its plain sum was taken off; what belongs there is its mean, "
+            "weighted by the weights.", 1,
+        ),
+        Mistake(
+            "mean_queries", "sum(P dP, axis=-2)",
+            "The weighted mean of d_weights was taken along the queries; a softmax ties the keys of one query.", 1,
+        ),
+        Mistake(
+            "paren", "dS = P dP - D",
+            "The row's mean was taken off after the weights were applied; it belongs to d_weights.", 1,
+        ),
+        Mistake(
+            "plus", "dS = P (dP + D)",
+            "The row's mean was added to d_weights, not taken off.", 1,
+        ),
+        Mistake(
+            "first_sequence", "the first leading index alone",
+            "Only the first sequence counts; one set of biases serves all of them, so their gradients add up.", 3,
+        ),
+        Mistake(
+            "from_one", "diagonals from 1 on",
+            "Your first number is that of distance 1; a token and itself are at distance 0.", 3,
         ),
     ),
     hints=(

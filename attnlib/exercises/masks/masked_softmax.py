@@ -28,13 +28,15 @@ def _masked_oracle(scores, keep):
     return weights
 
 
-_FILLS = {"times_zero": 0.0, "minus_ten": -10.0, "minus_1e9_fill": -1e9}
+_FILLS = {"times_zero": 0.0, "minus_ten": -10.0, "minus_1e9_fill": -1e9, "finfo_min": np.finfo(float).min}
 
 
 def _masked_family(bugs):
     def variant(scores, keep):
         keep = ~keep if "inverted" in bugs else keep
         keep = keep[:1] if "first_of_batch" in bugs and keep.ndim > 2 else keep
+        if "all_not_any" in bugs:
+            keep = keep & keep.all(axis=-1, keepdims=True)
         given = scores.copy()
         if "inplace" in bugs:
             np.copyto(scores, -np.inf, where=~keep)
@@ -51,7 +53,13 @@ def _masked_family(bugs):
         if "minus_1e9_add" in bugs:
             return careful_softmax(given + np.where(keep, 0, -1e9), bugs)
         fill = next((number for bug, number in _FILLS.items() if bug in bugs), -np.inf)
-        return careful_softmax(np.where(keep, given, fill), bugs)
+        visible = np.where(keep, given, fill)
+        if "softmax_queries" in bugs and visible.ndim > 1:
+            return careful_softmax(visible.mT, bugs).mT
+        if "log" in bugs:
+            total = np.logaddexp.reduce(visible, axis=-1, keepdims=True)
+            return visible - np.where(np.isneginf(total), 0, total)
+        return careful_softmax(visible, bugs)
 
     return variant
 
@@ -219,6 +227,22 @@ _MASKED = Exercise(
             "max_global", "one maximum for the whole array",
             "One maximum for all rows: a row that lies far below it underflows to zeros. Each row needs its own.", 2,
             shows="lost", sets="shift",
+        ),
+        Mistake(
+            "finfo_min", "hidden scores = the smallest float",
+            "A query with no allowed key shares itself evenly among the forbidden ones; it should get zeros.", 3,
+        ),
+        Mistake(
+            "softmax_queries", "softmax along the queries",
+            "The softmax runs along the queries, the axis before the last; it is the keys that share a query's weight.", 2,
+        ),
+        Mistake(
+            "all_not_any", "keep.all in place of keep.any",
+            "Queries that hide anything were taken for empty; only those that hide everything are.", 3,
+        ),
+        Mistake(
+            "log", "log of the weights",
+            "You returned the logarithms of the weights; the weights themselves are asked for.", 2,
         ),
     ),
     hints=(

@@ -41,6 +41,10 @@ def _padded_family(bugs):
         causal = np.tril(np.ones((n, n), dtype=bool), k=-1 if "strict" in bugs else 0)
         causal = causal.T if "triu" in bugs else causal
         real = ~real if "inverted" in bugs else real
+        if "first_sentence" in bugs:
+            real = np.broadcast_to(real[:1], real.shape)
+        if "as_if_right" in bugs:
+            real = np.arange(n) < real.sum(axis=-1, keepdims=True)
         visible_keys = real[:, np.newaxis, :]
         if "query_axis" in bugs:
             visible_keys = real[:, :, np.newaxis]
@@ -54,12 +58,31 @@ def _padded_family(bugs):
             keep = causal | visible_keys if "or" in bugs else causal & visible_keys
         if "both_axes" in bugs:
             keep = keep & real[:, :, np.newaxis]
+        if "looks_at_itself" in bugs:
+            keep = causal & (visible_keys | np.eye(n, dtype=bool))
         if "mask_v" in bugs:
             value = np.where(real[:, :, np.newaxis], value, 0)
-        d = query.shape[-1]
-        divisor = 1.0 if "no_scale" in bugs else d if "scale_d" in bugs else np.sqrt(n if "scale_n" in bugs else d)
-        scores = query @ key.mT / divisor
-        return careful_softmax(np.where(keep, scores, -np.inf), bugs) @ value
+        if "keys_zero" in bugs:
+            key, keep = np.where(real[:, :, np.newaxis], key, 0), causal
+        return weights_for(query @ key.mT / divisor(n, query.shape[-1], value.shape[-1]), keep) @ value
+
+    def divisor(n, d, v):
+        if "no_scale" in bugs or "scale_d" in bugs:
+            return 1.0 if "no_scale" in bugs else d
+        return np.sqrt(n if "scale_n" in bugs else v if "scale_v" in bugs else d)
+
+    def weights_for(scores, keep):
+        if "after_no_renorm" in bugs or "after_renorm" in bugs:
+            weights = careful_softmax(scores, bugs) * keep
+            total = weights.sum(axis=-1, keepdims=True)
+            return weights if "after_no_renorm" in bugs else weights / np.where(total == 0, 1, total)
+        if "times_zero" in bugs:
+            return careful_softmax(scores * keep, bugs)
+        visible = np.where(keep, scores, -1e9 if "minus_1e9" in bugs else -np.inf)
+        if "softmax_queries" in bugs:
+            return careful_softmax(visible.mT, bugs).mT
+        weights = careful_softmax(visible, bugs)
+        return np.where(keep.any(axis=-1, keepdims=True), weights, 1 / keep.shape[-1]) if "empty_even" in bugs else weights
 
     return variant
 
@@ -178,6 +201,50 @@ _PADDED = Exercise(
             "scale_n", "softmax(QK^T / sqrt(n))",
             "The scores are scaled by the length n, where the number of features d belongs.", 2,
             sets="scale",
+        ),
+        Mistake(
+            "minus_1e9", "hidden scores = -1e9",
+            "Hidden scores were given a large negative number; a query that sees nothing then looks at forbidden keys.", 3,
+        ),
+        Mistake(
+            "empty_even", "1 / n for empty rows",
+            "A query that sees nothing but padding shares itself evenly among forbidden keys; it should return zeros.", 3,
+        ),
+        Mistake(
+            "after_no_renorm", "softmax(s) * keep",
+            "Keys were hidden after the softmax, and took their share of the sum with them; hide them before it.", 2,
+        ),
+        Mistake(
+            "after_renorm", "softmax(s) * keep / sum",
+            "Keys were hidden after the softmax: one with a huge score has wiped out the visible ones by then.", 2,
+        ),
+        Mistake(
+            "times_zero", "softmax(s * keep)",
+            "A score of 0 does not hide a key: the exponential of 0 is 1, and the key still gets a weight.", 2,
+        ),
+        Mistake(
+            "keys_zero", "keys of padding = 0",
+            "Keys of padding were set to zero: their scores are then 0, and the exponential of 0 is 1.", 2,
+        ),
+        Mistake(
+            "first_sentence", "real[0] for all",
+            "All sentences were padded as the first one is; each has a row of its own in `real`.", 1,
+        ),
+        Mistake(
+            "as_if_right", "the first real.sum() keys",
+            "You counted the real tokens and took that many from the start; padding may stand anywhere.", 1,
+        ),
+        Mistake(
+            "looks_at_itself", "diagonal always allowed",
+            "A padding token looks at itself; a query that sees no real token should return zeros.", 3,
+        ),
+        Mistake(
+            "softmax_queries", "softmax along the queries",
+            "The softmax runs along the queries; it is the keys that share a query's weight.", 2,
+        ),
+        Mistake(
+            "scale_v", "softmax(QK^T / sqrt(v))",
+            "The scores are scaled by the width v of the values, where that of queries and keys, d, belongs.", 2,
         ),
     ),
     hints=(

@@ -68,9 +68,9 @@ def _mha_backward_family(bugs):
             each = each.mT
         if "dW_keep_batch" in bugs:
             return each
-        if "dW_mean" in bugs:
-            return each.mean(axis=0)
-        return each[-1] if "dW_last" in bugs else each.sum(axis=0)
+        if "dW_mean" in bugs or "dW_mean_all" in bugs:
+            return each.mean(axis=0) / (x.shape[1] if "dW_mean_all" in bugs else 1)
+        return each[-1] if "dW_last" in bugs else each[0] if "dW_first" in bugs else each.sum(axis=0)
 
     def split_gradient(y, heads):
         b, n, width = y.shape
@@ -78,25 +78,52 @@ def _mha_backward_family(bugs):
 
     def merge_gradient(y):
         b, heads, n, v = y.shape
+        if "merge_interleaved" in bugs:
+            return y.transpose(0, 2, 3, 1).reshape(b, n, heads * v)
         return y.reshape(b, n, heads * v) if "merge_no_transpose" in bugs else merge_heads(y)
+
+    def through_softmax(weights, d_weights):
+        if "ds_is_dp" in bugs:
+            return d_weights
+        if "sigmoid" in bugs:
+            return weights * (1 - weights) * d_weights
+        row_mean = (weights * d_weights).sum(axis=-2 if "mean_queries" in bugs else -1, keepdims=True)
+        row_mean = d_weights.mean(axis=-1, keepdims=True) if "mean_plain" in bugs else row_mean
+        row_mean = d_weights.sum(axis=-1, keepdims=True) if "sum_plain" in bugs else row_mean
+        row_mean = 0.0 if "ds_no_rowsum" in bugs else -row_mean if "plus" in bugs else row_mean
+        if "paren" in bugs:
+            return weights * d_weights - row_mean
+        return (-1 if "sign" in bugs else 1) * weights * (d_weights - row_mean)
+
+    def softmax(scores):
+        return plain_softmax(scores, 1 if "softmax_heads" in bugs else -1, shift="no_max" not in bugs)
+
+    def scales(m, d):
+        if "scale_model" in bugs:
+            return [1 / math.sqrt(m)] * 2
+        forward, back = 1 / math.sqrt(d), 1 / math.sqrt(d)
+        if "no_scale" in bugs or "scale_twice" in bugs:
+            back = 1.0 if "no_scale" in bugs else 1 / d
+        return 1.0 if "scores_no_scale" in bugs else forward, back
 
     def variant(d_out, x, query_weight, key_weight, value_weight, out_weight, heads):
         matrices = (query_weight, key_weight, value_weight)
         query, key, value = (split_heads(x @ weight, heads) for weight in matrices)
-        scale = 1 / math.sqrt(query.shape[-1])
-        weights = plain_softmax(scale * (query @ key.mT), shift="no_max" not in bugs)
+        forward, back = scales(x.shape[-1], query.shape[-1])
+        weights = softmax(forward * (query @ key.mT))
         merged = merge_heads(weights @ value)
         d_out_weight = weight_gradient(x if "dWo_uses_x" in bugs else merged, d_out)
         d_attended = split_gradient(d_out @ (out_weight if "no_WoT" in bugs else out_weight.T), heads)
-        d_weights = d_attended @ value.mT
-        row_mean = 0.0 if "ds_no_rowsum" in bugs else (weights * d_weights).sum(axis=-1, keepdims=True)
-        row_mean = d_weights.mean(axis=-1, keepdims=True) if "mean_plain" in bugs else row_mean
-        d_scores = (1.0 if "no_scale" in bugs else scale) * weights * (d_weights - row_mean)
-        gradients = (d_scores @ key, d_scores.mT @ query, weights.mT @ d_attended)
+        d_scores = back * through_softmax(weights, d_attended @ value.mT)
+        d_value = (weights if "dv_no_T" in bugs else weights.mT) @ d_attended
+        d_key = (d_scores if "dk_no_T" in bugs else d_scores.mT) @ query
+        d_key = d_key / back if "no_scale_dk" in bugs else d_key
+        gradients = (d_scores @ key, d_key, d_value)
         gradients = [merge_gradient(gradient) for gradient in gradients]
         parts = [d_y @ weight.T for d_y, weight in zip(gradients, matrices, strict=True)]
         kept = [part for name, part in zip("qkv", parts, strict=True) if f"dx_no_{name}" not in bugs]
-        d_x = parts[0] if "dx_q_only" in bugs else parts[2] if "dx_overwritten" in bugs else sum(kept, np.zeros(x.shape))
+        only = next((i for i, bug in enumerate(("dx_q_only", "dx_k_only", "dx_overwritten")) if bug in bugs), None)
+        d_x = sum(kept, np.zeros(x.shape)) if only is None else parts[only]
         if "swap" in bugs:
             gradients[:2] = gradients[1::-1]
         return d_x, *(weight_gradient(x, d_y) for d_y in gradients), d_out_weight
@@ -225,6 +252,81 @@ _MHA_BACKWARD = Exercise(
             "no_max", "softmax without the maximum",
             "Large exponents overflow: the softmax has to measure each row against its maximum.",
             shows="lost",
+        ),
+        Mistake(
+            "sigmoid", "dS = P (1 - P) dP",
+            "For the softmax you used the sigmoid rule: a score also moves the other weights of its row.", 2,
+        ),
+        Mistake(
+            "sign", "dS = - P (dP - D)",
+            "The gradient of the scores has the wrong sign: the row's mean is taken off d_weights, not the "
+            "other way round.", 2,
+        ),
+        Mistake(
+            "plus", "dS = P (dP + D)",
+            "The row's mean was added to d_weights, not taken off.", 2,
+        ),
+        Mistake(
+            "paren", "dS = P dP - D",
+            "The row's mean was taken off after the weights were applied; it belongs to d_weights.", 2,
+        ),
+        Mistake(
+            "ds_is_dp", "dS = dP",
+            "The gradient of the weights went on as that of the scores: the softmax between them is missing.", 2,
+        ),
+        Mistake(
+            "sum_plain", "D = sum(dP)",
+            "From each row of d_weights its plain sum was taken off; what belongs there is the mean weighted "
+            "by the weights.", 2,
+        ),
+        Mistake(
+            "mean_queries", "D = sum(P dP) over the queries",
+            "The weighted mean of d_weights was taken along the queries; a softmax ties the keys of one query.", 2,
+        ),
+        Mistake(
+            "scale_twice", "dQ, dK times 1 / d",
+            "On the way back the scale was applied twice: once is enough for each of query and key.", 2,
+        ),
+        Mistake(
+            "no_scale_dk", "scale missing in d_key",
+            "On the way back the gradient of the keys misses the scale, which stands in front of both.", 2,
+        ),
+        Mistake(
+            "scores_no_scale", "S = Q K^T",
+            "The scores are not scaled when the weights are computed; the scale belongs into both passes.", 2,
+        ),
+        Mistake(
+            "scale_model", "1 / sqrt(m)",
+            "You scaled by the width of a token; the dot product of one head has d terms.", 2,
+        ),
+        Mistake(
+            "dk_no_T", "dK = dS Q",
+            "For the keys the gradient of the scores has to be turned round: its columns belong to keys.", 2,
+        ),
+        Mistake(
+            "dv_no_T", "dV = P dO",
+            "For the values the weights have to be turned round: a value gathers from all queries that look "
+            "at it.", 2,
+        ),
+        Mistake(
+            "merge_interleaved", "features before heads",
+            "The heads' gradients were merged with the heads last; those of one head have to stay neighbours.", 3,
+        ),
+        Mistake(
+            "dW_mean_all", "mean over batch and positions",
+            "You averaged over batch and positions; every use of a shared weight adds its share to the gradient.", 1,
+        ),
+        Mistake(
+            "dW_first", "only the first batch element",
+            "The weight gradients hold the share of the first batch element only: add up all of them.", 1,
+        ),
+        Mistake(
+            "dx_k_only", "d_x from the keys only",
+            "x feeds queries, keys and values, so d_x has three parts; yours is the part of the keys.", 3,
+        ),
+        Mistake(
+            "softmax_heads", "softmax over the heads",
+            "The softmax runs over the heads; every head needs its own, along the keys.", 2,
         ),
     ),
     hints=(

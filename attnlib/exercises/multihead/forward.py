@@ -47,23 +47,47 @@ def _mha_family(bugs):
         b, heads, n, v = y.shape
         if "heads_mean" in bugs:  # as wide as before, so that the output projection fits
             return np.tile(y.mean(axis=1), heads)
+        if "heads_added" in bugs:
+            return np.tile(y.sum(axis=1), heads)
+        y = y[:, ::-1] if "heads_reversed" in bugs else y
         if "merge_interleaved" in bugs:
             return y.transpose(0, 2, 3, 1).reshape(b, n, v * heads)
         return y.reshape(b, n, heads * v) if "merge_no_transpose" in bugs else merge_heads(y)
 
     def variant(x, query_weight, key_weight, value_weight, out_weight, heads):
+        b, n, _ = x.shape
         matrices = (query_weight, key_weight, value_weight, out_weight)
         if "W_T" in bugs:
             matrices = tuple(weight.T for weight in matrices)
         wq, wk, wv, wo = matrices
         heads = 1 if "one_head" in bugs else heads
+        if "swap" in bugs:
+            wq, wk = wk, wq
+        if "across_batch" in bugs:
+            x = x.reshape(1, -1, x.shape[-1])
         query, key, value = split(x @ wq, heads), split(x @ wk, heads), split(x @ wv, heads)
         d = x.shape[-1] if "scale_model" in bugs else 1 if "no_scale" in bugs else query.shape[-1]
+        d = heads if "scale_heads" in bugs else value.shape[-1] if "scale_v" in bugs else d
         d = d * heads if "scale_all_heads" in bugs else d
+        d = d * d if "scale_d" in bugs else d
+        if "within_tokens" in bugs:
+            query, key, value = (y.swapaxes(1, 2) for y in (query, key, value))
+        scores = query @ key.mT / (1 if "scale_after" in bugs else math.sqrt(d))
+        if "causal" in bugs:
+            scores = np.where(np.tri(*scores.shape[-2:], dtype=bool), scores, -np.inf)
+        weights = softmax(scores) / (math.sqrt(d) if "scale_after" in bugs else 1)
+        out = (weights.mT if "weights_T" in bugs else weights) @ value
+        merged = merge(out.swapaxes(1, 2) if "within_tokens" in bugs else out)
+        if "last_head" in bugs:
+            merged[..., : -merged.shape[-1] // heads] = 0
+        return (merged if "no_Wo" in bugs else merged @ wo).reshape(b, n, -1)
+
+    def softmax(scores):
+        if "max_global" in bugs:
+            exponentials = np.exp(scores - scores.max())
+            return exponentials / exponentials.sum(axis=-1, keepdims=True)
         axis = 1 if "softmax_heads" in bugs else -2 if "softmax_queries" in bugs else -1
-        weights = plain_softmax(query @ key.mT / math.sqrt(d), axis, shift="no_max" not in bugs)
-        merged = merge(weights @ value)
-        return merged if "no_Wo" in bugs else merged @ wo
+        return plain_softmax(scores, axis, shift="no_max" not in bugs)
 
     return variant
 
@@ -177,6 +201,61 @@ _MHA = Exercise(
             "no_max", "exp without the maximum",
             "Large exponents overflow: the softmax has to measure each row against its maximum.", 1,
             shows="lost",
+        ),
+        Mistake(
+            "scale_heads", "divide by sqrt(h)",
+            "You scaled by the root of the number of heads; what belongs there is the root of d, the width "
+            "of one head.", 1,
+        ),
+        Mistake(
+            "scale_v", "divide by sqrt(v)",
+            "You scaled by the width of the values; a score is a dot product of d terms.", 1,
+        ),
+        Mistake(
+            "scale_d", "divide by d",
+            "In all, the scores were divided by d and not by its root: by d itself, or by the root twice.", 1,
+        ),
+        Mistake(
+            "scale_after", "softmax(Q K^T) / sqrt(d)",
+            "The weights were divided by the root of d; it is the scores, before the softmax, that have to be.", 1,
+        ),
+        Mistake(
+            "max_global", "one maximum for the whole array",
+            "One maximum was taken for all rows: one that lies far below it underflows to 0. Each row needs "
+            "its own.", 1,
+        ),
+        Mistake(
+            "weights_T", "P^T V",
+            "The weights meet the values turned round: a row of weights belongs to a query.", 1,
+        ),
+        Mistake(
+            "swap", "Q from W^K, K from W^Q",
+            "Query and key changed places: the query weight makes the queries, whose index is that of a row.", 1,
+        ),
+        Mistake(
+            "within_tokens", "no exchange of n and h at all",
+            "In each token its heads look at one another; each head should look at all tokens: exchange the "
+            "axes n and h.", 2,
+        ),
+        Mistake(
+            "across_batch", "b and n flattened",
+            "Tokens look at those of other batch elements as well: keep the axis of the batch.", 1,
+        ),
+        Mistake(
+            "causal", "keys after the query hidden",
+            "A causal mask is in it, and none is asked for: every token looks at all tokens.", 1,
+        ),
+        Mistake(
+            "heads_added", "heads added, not side by side",
+            "The heads were added; put them side by side, so that the out weight can mix them.", 3,
+        ),
+        Mistake(
+            "heads_reversed", "the last head first",
+            "The heads stand in the opposite order: the first head comes first, as its rows in the out weight do.", 3,
+        ),
+        Mistake(
+            "last_head", "out = ..., in a loop over heads",
+            "Only the last head is left: each head adds its part to the output.", 3,
         ),
     ),
     hints=(

@@ -35,25 +35,35 @@ def _gqa_family(bugs):
     def spread(array, heads, tiled):
         if "first_kv" in bugs:
             array = array[:, :1]
-        if "mean_kv" in bugs:
-            array = array.mean(axis=1, keepdims=True)
+        if "mean_kv" in bugs or "sum_kv" in bugs:
+            array = (np.mean if "mean_kv" in bugs else np.sum)(array, axis=1, keepdims=True)
+        array = array[:, -1:] if "last_kv" in bugs else array[:, ::-1] if "reversed" in bugs else array
         share = heads // array.shape[1]
         return np.tile(array, (1, share, 1, 1)) if tiled else np.repeat(array, share, axis=1)
 
     def softmax(scores, kv_heads):
         shift = "no_max" not in bugs
         if "joint_softmax" not in bugs:
-            return plain_softmax(scores, axis=-2 if "softmax_queries" in bugs else -1, shift=shift)
+            if "max_global" in bugs:
+                exponentials = np.exp(scores - scores.max())
+                return exponentials / exponentials.sum(axis=-1, keepdims=True)
+            return plain_softmax(scores, 1 if "softmax_heads" in bugs else -2 if "softmax_queries" in bugs else -1, shift)
         b, heads, q, k = scores.shape
         grouped = scores.reshape(b, kv_heads, heads // kv_heads, q, k)
         return plain_softmax(grouped, axis=(2, 4), shift=shift).reshape(scores.shape)
 
     def variant(query, key, value):
         heads, kv_heads = query.shape[1], key.shape[1]
-        keys = spread(key, heads, tiled="tile" in bugs)
+        keys = spread(key, heads, tiled="tile" in bugs or "k_tile" in bugs)
         values = spread(value, heads, tiled="tile" in bugs or "v_tile" in bugs)
         scale = 1.0 if "no_scale" in bugs else 1 / math.sqrt(query.shape[-1])
-        return softmax(scale * (query @ keys.mT), kv_heads) @ values
+        if "scale_d" in bugs or "scale_k" in bugs:
+            scale = 1 / query.shape[-1] if "scale_d" in bugs else 1 / math.sqrt(key.shape[-2])
+        out = softmax(scale * (query @ keys.mT), kv_heads) @ values
+        if "out_in_turn" in bugs:
+            grouped = out.reshape(len(out), kv_heads, heads // kv_heads, *out.shape[2:])
+            return grouped.swapaxes(1, 2).reshape(out.shape)
+        return out
 
     return variant
 
@@ -142,6 +152,45 @@ _GQA = Exercise(
             "Large exponents overflow: the softmax has to measure each row against its maximum.", 3,
             shows="lost",
         ),
+        Mistake(
+            "k_tile", "key tiled, value repeated",
+            "The values are shared as they should be, the keys are dealt out in turn: both have to follow "
+            "the same rule.", 2,
+        ),
+        Mistake(
+            "out_in_turn", "heads of the output dealt out in turn",
+            "The outputs stand in another order of heads than the queries: unfold group and member as they "
+            "were folded.", 2,
+        ),
+        Mistake(
+            "last_kv", "only the last key head",
+            "All your query heads use the last key head; each group of query heads has a key head of its own.", 1,
+        ),
+        Mistake(
+            "sum_kv", "key heads added",
+            "The key heads were added into one; each group of query heads has its own.", 1,
+        ),
+        Mistake(
+            "reversed", "the last key head for the first group",
+            "The key heads are used in the opposite order: the first group of query heads uses key head 0.", 2,
+        ),
+        Mistake(
+            "softmax_heads", "softmax over the heads",
+            "The softmax runs over the heads; each row, along the keys, has to sum to 1.", 3,
+        ),
+        Mistake(
+            "scale_d", "softmax(Q K^T / d)",
+            "The scores were divided by d, not by its root.", 3,
+        ),
+        Mistake(
+            "scale_k", "softmax(Q K^T / sqrt(k))",
+            "The scores were divided by the root of the number of keys, where that of d belongs.", 3,
+        ),
+        Mistake(
+            "max_global", "one maximum for the whole array",
+            "One maximum was taken for all rows: one that lies far below it underflows to 0. Each row needs "
+            "its own.", 3,
+        ),
     ),
     hints=(
         "How many query heads share one key head? That is one size divided by another.",
@@ -189,6 +238,14 @@ def _gqa_backward_family(bugs):
             return groups.mean(axis=2)
         if "first" in bugs:
             return groups[:, :, 0]
+        if "first_heads" in bugs:
+            return d_repeated[:, :kv_heads] * 1.0
+        if "all_heads" in bugs:
+            return np.repeat(d_repeated.sum(axis=1, keepdims=True), kv_heads, axis=1)
+        if "one_short" in bugs:
+            return groups[:, :, :-1].sum(axis=2)
+        if "product" in bugs:
+            return groups.prod(axis=2)
         return groups[:, :, -1] if "last" in bugs else groups.sum(axis=2)
 
     return variant
@@ -240,6 +297,22 @@ _GQA_BACKWARD = Exercise(
             "tile_order", "reshape(b, g, G, ...) then sum",
             "The groups are those of key heads dealt out in turn; query heads that share a key head are "
             "neighbours.", 2,
+        ),
+        Mistake(
+            "first_heads", "d_repeated[:, :kv_heads]",
+            "You took the first few query heads as they are: add up those that share a key head.", 1,
+        ),
+        Mistake(
+            "all_heads", "all query heads added",
+            "All query heads were added up; only those that share a key head belong together.", 2,
+        ),
+        Mistake(
+            "one_short", "one member of each group left out",
+            "One query head of each group is left out of the sum: an end is excluded where it should not be.", 2,
+        ),
+        Mistake(
+            "product", "the members multiplied",
+            "The query heads of a group were multiplied; gradients of a copy add up.", 1,
         ),
     ),
     hints=(

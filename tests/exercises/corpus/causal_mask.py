@@ -100,17 +100,17 @@ def keys_down(q, k):
     return np.arange(k)[:, None] <= np.arange(q) + k - q
 
 
-@wrong("causal_mask", "triangle mirrored left to right")
+@wrong("causal_mask", "triangle mirrored left to right", named=("mirrored",))
 def mirrored(q, k):
     return np.fliplr(np.tri(q, k, k - q, dtype=bool))
 
 
-@wrong("causal_mask", "triangle upside down: the first query sees every key")
+@wrong("causal_mask", "triangle upside down: the first query sees every key", named=("upside_down",))
 def upside_down(q, k):
     return np.array([np.arange(k) < k - i for i in range(q)])
 
 
-@wrong("causal_mask", "a decoder needs no mask")
+@wrong("causal_mask", "a decoder needs no mask", named=("all_visible",))
 def no_mask_at_all(q, k):
     return np.ones((q, k), dtype=bool)
 
@@ -167,7 +167,7 @@ def stretched(q, k):
     return j < (i + 1) * k // q
 
 
-@wrong("causal_mask", "each query sees its own place only")
+@wrong("causal_mask", "each query sees its own place only", named=("itself_only",))
 def own_place_only(q, k):
     return np.eye(q, k, k - q, dtype=bool)
 

@@ -30,7 +30,7 @@ def loop_over_pairs_without_softmax(d_out, value, weights):
     return d_bias
 
 
-@wrong("distance_bias_backward", "no softmax between, only visible pairs")
+@wrong("distance_bias_backward", "no softmax between, only visible pairs", named=("ds_is_dp",))
 def no_softmax_visible_pairs(d_out, value, weights):
     d_scores = np.where(weights > 0, d_out @ value.mT, 0)
     return diagonals(d_scores)
@@ -48,25 +48,25 @@ def sigmoid_rule(d_out, value, weights):
     return diagonals(d_weights * weights * (1 - weights))
 
 
-@wrong("distance_bias_backward", "the plain mean of d_weights")
+@wrong("distance_bias_backward", "the plain mean of d_weights", named=("mean_plain",))
 def plain_mean(d_out, value, weights):
     d_weights = d_out @ value.mT
     return diagonals(weights * (d_weights - d_weights.mean(axis=-1, keepdims=True)))
 
 
-@wrong("distance_bias_backward", "the plain sum of d_weights")
+@wrong("distance_bias_backward", "the plain sum of d_weights", named=("sum_plain",))
 def plain_sum(d_out, value, weights):
     d_weights = d_out @ value.mT
     return diagonals(weights * (d_weights - d_weights.sum(axis=-1, keepdims=True)))
 
 
-@wrong("distance_bias_backward", "the mean subtracted outside of the bracket")
+@wrong("distance_bias_backward", "the mean subtracted outside of the bracket", named=("paren",))
 def bracket(d_out, value, weights):
     d_weights = d_out @ value.mT
     return diagonals(weights * d_weights - (weights * d_weights).sum(axis=-1, keepdims=True))
 
 
-@wrong("distance_bias_backward", "the mean added")
+@wrong("distance_bias_backward", "the mean added", named=("plus",))
 def plus(d_out, value, weights):
     d_weights = d_out @ value.mT
     return diagonals(weights * (d_weights + (weights * d_weights).sum(axis=-1, keepdims=True)))
@@ -82,7 +82,7 @@ def divided_by_root(d_out, value, weights):
     return diagonals(right_scores(d_out, value, weights)) / np.sqrt(value.shape[-1])
 
 
-@wrong("distance_bias_backward", "the row mean along the queries")
+@wrong("distance_bias_backward", "the row mean along the queries", named=("mean_queries",))
 def mean_along_queries(d_out, value, weights):
     d_weights = d_out @ value.mT
     return diagonals(weights * (d_weights - (weights * d_weights).sum(axis=-2, keepdims=True)))
@@ -137,14 +137,14 @@ def batch_averaged(d_out, value, weights):
     return np.array([np.trace(d_scores, offset=-r) for r in range(n)])
 
 
-@wrong("distance_bias_backward", "the first sequence alone")
+@wrong("distance_bias_backward", "the first sequence alone", named=("first_sequence",))
 def first_sequence(d_out, value, weights):
     n = weights.shape[-1]
     d_scores = right_scores(d_out, value, weights).reshape(-1, n, n)[0]
     return np.array([d_scores.trace(-r) for r in range(n)])
 
 
-@wrong("distance_bias_backward", "overwritten: one pair is left for each distance")
+@wrong("distance_bias_backward", "overwritten: one pair is left for each distance", named=("last_query",))
 def overwritten(d_out, value, weights):
     n = weights.shape[-1]
     d_scores = right_scores(d_out, value, weights).reshape(-1, n, n).sum(axis=0)
@@ -155,7 +155,7 @@ def overwritten(d_out, value, weights):
     return d_bias
 
 
-@wrong("distance_bias_backward", "d_bias[index] += adds repeated indices once", named=())
+@wrong("distance_bias_backward", "d_bias[index] += adds repeated indices once", named=("last_query",))
 def fancy_index_plus(d_out, value, weights):
     n = weights.shape[-1]
     d_scores = right_scores(d_out, value, weights).reshape(-1, n, n).sum(axis=0)
@@ -177,7 +177,7 @@ def diagonals_of_the_future(d_out, value, weights):
     return np.array([np.trace(d_scores, r, -2, -1).sum() for r in range(weights.shape[-1])])
 
 
-@wrong("distance_bias_backward", "distance 1 first")
+@wrong("distance_bias_backward", "distance 1 first", named=("from_one",))
 def from_distance_one(d_out, value, weights):
     d_scores = right_scores(d_out, value, weights)
     return np.array([np.trace(d_scores, -r - 1, -2, -1).sum() for r in range(weights.shape[-1])])

@@ -106,7 +106,7 @@ def factor_infinite(*args):
     return flash(*args, step=step)
 
 
-@wrong("flash_forward", "the factor from the block's own maximum")
+@wrong("flash_forward", "the factor from the block's own maximum", named=("alpha_block",))
 def factor_of_the_block(*args):
     def step(acc, m, s, scores, values):
         top = scores.max(axis=1, keepdims=True)
@@ -117,7 +117,7 @@ def factor_of_the_block(*args):
     return flash(*args, step=step)
 
 
-@wrong("flash_forward", "the exponentials from the block's own maximum")
+@wrong("flash_forward", "the exponentials from the block's own maximum", named=("p_block",))
 def exponentials_of_the_block(*args):
     def step(acc, m, s, scores, values):
         top = scores.max(axis=1, keepdims=True)
@@ -138,7 +138,7 @@ def maximum_of_the_block(*args):
     return flash(*args, step=step)
 
 
-@wrong("flash_forward", "m stays what it was after the first block")
+@wrong("flash_forward", "m stays what it was after the first block", named=("m_first",))
 def first_maximum(*args):
     def step(acc, m, s, scores, values):
         new = np.where(np.isneginf(m), scores.max(axis=1, keepdims=True), m)
@@ -174,7 +174,7 @@ def no_maximum(*args):
     return flash(*args, step=step, end=end)
 
 
-@wrong("flash_forward", "one maximum for all queries of a block")
+@wrong("flash_forward", "one maximum for all queries of a block", named=("m_all_queries",))
 def one_maximum(*args):
     def step(acc, m, s, scores, values):
         new = np.maximum(m, scores.max())
@@ -184,7 +184,7 @@ def one_maximum(*args):
     return flash(*args, step=step)
 
 
-@wrong("flash_forward", "the total is the block's own sum: overwritten")
+@wrong("flash_forward", "the total is the block's own sum: overwritten", named=("l_overwrite",))
 def total_overwritten(*args):
     def step(acc, m, s, scores, values):
         out, new, _ = right(acc, m, s, scores, values)
@@ -193,7 +193,7 @@ def total_overwritten(*args):
     return flash(*args, step=step)
 
 
-@wrong("flash_forward", "the accumulated values are overwritten: the last block is left")
+@wrong("flash_forward", "the accumulated values are overwritten: the last block is left", named=("o_overwrite",))
 def values_overwritten(*args):
     def step(acc, m, s, scores, values):
         _, new, total = right(acc, m, s, scores, values)
@@ -212,7 +212,7 @@ def logarithms_mixed_up(*args):
     return flash(*args, step=step)
 
 
-@wrong("flash_forward", "rescaled twice", named=())
+@wrong("flash_forward", "rescaled twice", named=("alpha_twice",))
 def rescaled_twice(*args):
     def step(acc, m, s, scores, values):
         new = np.maximum(m, scores.max(axis=1, keepdims=True))
@@ -249,7 +249,7 @@ def maximum_without_keepdims(query, key, value, block, causal):
 # --- division and logsumexp -----------------------------------------------------------------------
 
 
-@wrong("flash_forward", "divided by the total after each block", named=())
+@wrong("flash_forward", "divided by the total after each block", named=("div_each_block", "no_final_div"))
 def divided_after_each_block(*args):
     def step(acc, m, s, scores, values):
         acc, new, s = right(acc, m, s, scores, values)
@@ -258,7 +258,7 @@ def divided_after_each_block(*args):
     return flash(*args, step=step, end=lambda acc, m, s: (acc, divided(acc, m, s)[1]))
 
 
-@wrong("flash_forward", "divided by the total after each block and at the end")
+@wrong("flash_forward", "divided by the total after each block and at the end", named=("div_each_block",))
 def divided_each_time_and_at_the_end(*args):
     def step(acc, m, s, scores, values):
         acc, new, s = right(acc, m, s, scores, values)
@@ -297,7 +297,7 @@ def mean_of_blocks(*args):
     return sum(outs) / len(outs), logsumexp
 
 
-@wrong("flash_forward", "the sum of the blocks' outputs")
+@wrong("flash_forward", "the sum of the blocks' outputs", named=("sum_of_blocks",))
 def sum_of_blocks(*args):
     def step(acc, m, s, scores, values):
         p = np.exp(scores - finite(scores.max(axis=1, keepdims=True)))
@@ -313,17 +313,17 @@ def logarithm_of_the_total(*args):
     return flash(*args, step=right, end=lambda acc, m, s: (divided(acc, m, s)[0], np.log(np.where(s == 0, 1, s)).ravel()))
 
 
-@wrong("flash_forward", "the maximum in place of the logsumexp")
+@wrong("flash_forward", "the maximum in place of the logsumexp", named=("lse_max",))
 def maximum_for_logsumexp(*args):
     return flash(*args, step=right, end=lambda acc, m, s: (divided(acc, m, s)[0], m[:, 0]))
 
 
-@wrong("flash_forward", "the total in place of the logsumexp")
+@wrong("flash_forward", "the total in place of the logsumexp", named=("lse_total",))
 def total_for_logsumexp(*args):
     return flash(*args, step=right, end=lambda acc, m, s: (divided(acc, m, s)[0], s[:, 0]))
 
 
-@wrong("flash_forward", "exp(m) s in place of its logarithm")
+@wrong("flash_forward", "exp(m) s in place of its logarithm", named=("lse_no_log",))
 def no_logarithm(*args):
     return flash(*args, step=right, end=lambda acc, m, s: (divided(acc, m, s)[0], (np.exp(m) * s)[:, 0]))
 
@@ -375,7 +375,7 @@ def nan_for_empty(*args):
     return flash(*args, step=step, end=lambda acc, m, s: (acc / s, (m + np.log(s))[:, 0]))
 
 
-@wrong("flash_forward", "0/0 at the end for a row that sees nothing", named=("nan_rows",))
+@wrong("flash_forward", "0/0 at the end for a row that sees nothing", named=("nan_division",))
 def zero_by_zero(*args):
     return flash(*args, step=right, end=lambda acc, m, s: (acc / s, (m + np.log(s))[:, 0]))
 
@@ -393,12 +393,12 @@ def as_many_as_fit(*args):
     return flash(*args, step=right, blocks=lambda k, block: [i * block for i in range(k // block)])
 
 
-@wrong("flash_forward", "the last block is always left out")
+@wrong("flash_forward", "the last block is always left out", named=("no_last_block",))
 def last_block_left_out(*args):
     return flash(*args, step=right, blocks=lambda k, block: range(0, k - block, block))
 
 
-@wrong("flash_forward", "the first block is left out", named=())
+@wrong("flash_forward", "the first block is left out", named=("no_first_block",))
 def first_block_left_out(*args):
     return flash(*args, step=right, blocks=lambda k, block: range(block, k, block))
 
@@ -432,7 +432,7 @@ def zero_keys(query, key, value, block, causal):
     return flash(query, key, value, block, causal, step=right, hide=still_by_the_real_number)
 
 
-@wrong("flash_forward", "the loop ends in its first round: return inside of it")
+@wrong("flash_forward", "the loop ends in its first round: return inside of it", named=("one_block",))
 def returns_in_the_loop(query, key, value, block, causal):
     (q, d), k = query.shape, len(key)
     state = np.zeros((q, value.shape[1])), np.full((q, 1), -np.inf), np.zeros((q, 1))
@@ -464,7 +464,7 @@ def all_values(query, key, value, block, causal):
     return divided(*state)
 
 
-@wrong("flash_forward", "the values of the first block each time")
+@wrong("flash_forward", "the values of the first block each time", named=("first_values",))
 def first_values(query, key, value, block, causal):
     (q, d), k = query.shape, len(key)
     state = np.zeros((q, value.shape[1])), np.full((q, 1), -np.inf), np.zeros((q, 1))
@@ -535,7 +535,7 @@ def one_ahead(*args):
     return flash(*args, step=right, hide=hide)
 
 
-@wrong("flash_forward", "the past is hidden")
+@wrong("flash_forward", "the past is hidden", named=("past_hidden",))
 def past_hidden(*args):
     def hide(scores, start, causal, q, k):
         j = start + np.arange(scores.shape[1])
@@ -552,7 +552,7 @@ def minus_1e9(*args):
     return flash(*args, step=right, hide=finite_hide)
 
 
-@wrong("flash_forward", "hidden scores are 0")
+@wrong("flash_forward", "hidden scores are 0", named=("hidden_zero",))
 def hidden_scores_zero(*args):
     def zero_hide(scores, start, causal, q, k):
         return np.where(np.isneginf(hide(scores, start, causal, q, k)), 0.0, scores)
@@ -600,7 +600,7 @@ def root_of_the_block(query, key, value, block, causal):
     return flash(query, key, value, block, causal, step=right, scale=lambda d: math.sqrt(block))
 
 
-@wrong("flash_forward", "the root of v", named=())
+@wrong("flash_forward", "the root of v", named=("scale_v",))
 def root_of_v(query, key, value, block, causal):
     return flash(query, key, value, block, causal, step=right, scale=lambda d: math.sqrt(value.shape[1]))
 

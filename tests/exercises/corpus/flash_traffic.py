@@ -26,7 +26,7 @@ def no_room_for_the_state(n, d, capacity):
     return moved(n, d, int((capacity - 2 * d) / (2 * d + 1)))
 
 
-@wrong("flash_traffic", "one number of state in place of two", named=())
+@wrong("flash_traffic", "one number of state in place of two", named=("no_scores",))
 def one_number_of_state(n, d, capacity):
     return moved(n, d, max(1, (capacity - d - d) // (d + d + 1 + 1)), stores=n * (d + 1))
 
@@ -46,7 +46,7 @@ def a_third(n, d, capacity):
     return moved(n, d, capacity // (3 * d))
 
 
-@wrong("flash_traffic", "keys in blocks as large as those of queries: M // (4 d + 3)")
+@wrong("flash_traffic", "keys in blocks as large as those of queries: M // (4 d + 3)", named=("equal_blocks",))
 def equal_blocks(n, d, capacity):
     return moved(n, d, capacity // (4 * d + 3))
 
@@ -75,7 +75,7 @@ def key_with_two_more(n, d, capacity):
     return moved(n, d, max(1, (capacity - 2 * d - 2) // (2 * d + 3)))
 
 
-@wrong("flash_traffic", "the number of queries rounded up", named=())
+@wrong("flash_traffic", "the number of queries rounded up", named=("rounded_up",))
 def queries_rounded_up(n, d, capacity):
     return moved(n, d, math.ceil((capacity - 2 * d) / (2 * d + 3)))
 
@@ -100,7 +100,7 @@ def passes_not_rounded(n, d, capacity):
     return moved(n, d, None, passes=n / queries(d, capacity))
 
 
-@wrong("flash_traffic", "one pass more than needed: n // block + 1", named=())
+@wrong("flash_traffic", "one pass more than needed: n // block + 1", named=("one_pass_more",))
 def one_pass_more(n, d, capacity):
     return moved(n, d, None, passes=n // queries(d, capacity) + 1)
 
@@ -156,7 +156,7 @@ def no_logsumexp(n, d, capacity):
     return moved(n, d, queries(d, capacity), stores=n * d)
 
 
-@wrong("flash_traffic", "maximum and total are both stored", named=())
+@wrong("flash_traffic", "maximum and total are both stored", named=("both_stored",))
 def maximum_and_total_stored(n, d, capacity):
     return moved(n, d, queries(d, capacity), stores=n * d + 2 * n)
 
@@ -166,12 +166,12 @@ def loads_only(n, d, capacity):
     return moved(n, d, queries(d, capacity), stores=0)
 
 
-@wrong("flash_traffic", "stores only", named=())
+@wrong("flash_traffic", "stores only", named=("no_loads",))
 def stores_only(n, d, capacity):
     return n * d + n
 
 
-@wrong("flash_traffic", "the scores are stored and loaded, as in plain attention", named=())
+@wrong("flash_traffic", "the scores are stored and loaded, as in plain attention", named=("scores_move",))
 def scores_too(n, d, capacity):
     return moved(n, d, queries(d, capacity)) + 2 * n * n
 
@@ -181,7 +181,7 @@ def plain_attention(n, d, capacity):
     return 4 * n * d + 4 * n * n
 
 
-@wrong("flash_traffic", "causal: half of the keys", named=())
+@wrong("flash_traffic", "causal: half of the keys", named=("keys_only",))
 def half_of_the_keys(n, d, capacity):
     return n * d + math.ceil(n / queries(d, capacity)) * n * d + n * d + n
 

@@ -37,7 +37,7 @@ def group_axis_in_front(query, key, value):
     return attend(grouped, key[:, None], value[:, None]).reshape(b, h, q, -1)
 
 
-@wrong("gqa", "the right groups, their outputs in another order", named=())
+@wrong("gqa", "the right groups, their outputs in another order", named=("out_in_turn",))
 def outputs_in_another_order(query, key, value):
     b, h, q, d = query.shape
     grouped = query.reshape(b, key.shape[1], -1, q, d)
@@ -45,7 +45,7 @@ def outputs_in_another_order(query, key, value):
     return out.swapaxes(1, 2).reshape(b, h, q, -1)
 
 
-@wrong("gqa", "keys tiled, values repeated", named=())
+@wrong("gqa", "keys tiled, values repeated", named=("k_tile",))
 def keys_tiled(query, key, value):
     share = query.shape[1] // key.shape[1]
     return attend(query, np.tile(key, (1, share, 1, 1)), repeated(value, query))
@@ -69,7 +69,7 @@ def the_last_for_the_rest(query, key, value):
     return attend(query, key[:, used], value[:, used])
 
 
-@wrong("gqa", "the key heads in the opposite order")
+@wrong("gqa", "the key heads in the opposite order", named=("reversed",))
 def opposite_order(query, key, value):
     return attend(query, repeated(key[:, ::-1], query), repeated(value[:, ::-1], query))
 
@@ -79,7 +79,7 @@ def first_for_all(query, key, value):
     return attend(query, key[:, [0]], value[:, [0]])
 
 
-@wrong("gqa", "the last key head for all")
+@wrong("gqa", "the last key head for all", named=("last_kv",))
 def last_for_all(query, key, value):
     return attend(query, key[:, -1:], value[:, -1:])
 
@@ -89,7 +89,7 @@ def averaged(query, key, value):
     return np.einsum("bhqk,bkv->bhqv", softmax(np.einsum("bhqd,bkd->bhqk", query, key.mean(1)) / query.shape[-1] ** 0.5), value.mean(1))
 
 
-@wrong("gqa", "key heads added")
+@wrong("gqa", "key heads added", named=("sum_kv",))
 def added(query, key, value):
     return attend(query, key.sum(axis=1, keepdims=True), value.sum(axis=1, keepdims=True))
 
@@ -153,7 +153,7 @@ def no_scale(query, key, value):
     return softmax(query @ repeated(key, query).transpose(0, 1, 3, 2)) @ repeated(value, query)
 
 
-@wrong("gqa", "divided by d", named=())
+@wrong("gqa", "divided by d", named=("scale_d",))
 def divided_by_d(query, key, value):
     return softmax(query @ repeated(key, query).mT / query.shape[-1]) @ repeated(value, query)
 
@@ -169,7 +169,7 @@ def divided_by_the_share(query, key, value):
     return attend(query, repeated(key, query), repeated(value, query)) / (query.shape[1] // key.shape[1])
 
 
-@wrong("gqa", "the root of the number of keys", named=())
+@wrong("gqa", "the root of the number of keys", named=("scale_k",))
 def root_of_keys(query, key, value):
     return softmax(query @ repeated(key, query).mT / np.sqrt(key.shape[-2])) @ repeated(value, query)
 
@@ -179,7 +179,7 @@ def softmax_over_queries(query, key, value):
     return softmax(query @ repeated(key, query).mT / query.shape[-1] ** 0.5, axis=2) @ repeated(value, query)
 
 
-@wrong("gqa", "softmax over the heads", named=())
+@wrong("gqa", "softmax over the heads", named=("softmax_heads",))
 def softmax_over_heads(query, key, value):
     return softmax(query @ repeated(key, query).mT / query.shape[-1] ** 0.5, axis=1) @ repeated(value, query)
 
@@ -190,7 +190,7 @@ def no_maximum(query, key, value):
     return e / e.sum(axis=-1, keepdims=True) @ repeated(value, query)
 
 
-@wrong("gqa", "one maximum for everything", named=())
+@wrong("gqa", "one maximum for everything", named=("max_global",))
 def one_maximum(query, key, value):
     s = query @ repeated(key, query).mT / query.shape[-1] ** 0.5
     e = np.exp(s - s.max())
@@ -282,7 +282,7 @@ def first_of_each(d_repeated, kv_heads):
     return d_repeated[:, :: d_repeated.shape[1] // kv_heads]
 
 
-@wrong("gqa_backward", "the first heads of all", named=())
+@wrong("gqa_backward", "the first heads of all", named=("first_heads",))
 def first_heads(d_repeated, kv_heads):
     return d_repeated[:, :kv_heads]
 
@@ -304,7 +304,7 @@ def all_heads_added(d_repeated, kv_heads):
     return d_repeated.sum(axis=1)
 
 
-@wrong("gqa_backward", "all heads added, and repeated", named=())
+@wrong("gqa_backward", "all heads added, and repeated", named=("all_heads",))
 def all_heads_added_and_repeated(d_repeated, kv_heads):
     return np.repeat(d_repeated.sum(axis=1, keepdims=True), kv_heads, axis=1)
 
@@ -333,7 +333,7 @@ def one_head_late(d_repeated, kv_heads):
     return np.stack([d_repeated[:, g * share + 1 : (g + 1) * share + 1].sum(axis=1) for g in range(kv_heads)], axis=1)
 
 
-@wrong("gqa_backward", "groups that end one head early", named=())
+@wrong("gqa_backward", "groups that end one head early", named=("one_short",))
 def one_head_early(d_repeated, kv_heads):
     share = d_repeated.shape[1] // kv_heads
     return np.stack([d_repeated[:, g * share : (g + 1) * share - 1].sum(axis=1) for g in range(kv_heads)], axis=1)
@@ -355,7 +355,7 @@ def groups_first(d_repeated, kv_heads):
     return np.array([part.sum(axis=1) for part in np.split(d_repeated, kv_heads, axis=1)])
 
 
-@wrong("gqa_backward", "the members multiplied", named=())
+@wrong("gqa_backward", "the members multiplied", named=("product",))
 def multiplied(d_repeated, kv_heads):
     b, h, n, d = d_repeated.shape
     return d_repeated.reshape(b, kv_heads, -1, n, d).prod(axis=2)

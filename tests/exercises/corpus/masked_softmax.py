@@ -198,7 +198,7 @@ def loop_for_matrices(scores, keep):
     return out
 
 
-@wrong("masked_softmax", "the softmax along the queries")
+@wrong("masked_softmax", "the softmax along the queries", named=("softmax_queries",))
 def along_the_queries(scores, keep):
     masked = np.where(keep, scores, -np.inf)
     return np.nan_to_num(softmax(masked, axis=-2))
@@ -217,7 +217,7 @@ def keepdims_forgotten(scores, keep):
     return e / e.sum(axis=-1)
 
 
-@wrong("masked_softmax", "the logarithm of the weights")
+@wrong("masked_softmax", "the logarithm of the weights", named=("log",))
 def log_softmax(scores, keep):
     masked = np.where(keep, scores, -np.inf)
     return masked - np.logaddexp.reduce(masked, axis=-1, keepdims=True)
@@ -235,7 +235,7 @@ def any_without_axis(scores, keep):
     return weights if keep.any() else np.zeros_like(scores)
 
 
-@wrong("masked_softmax", "rows that hide anything become zero")
+@wrong("masked_softmax", "rows that hide anything become zero", named=("all_not_any",))
 def all_for_any(scores, keep):
     alive = keep.all(axis=-1, keepdims=True)
     return np.where(alive, softmax_or_zeros(np.where(keep, scores, -np.inf)), 0)

@@ -81,7 +81,7 @@ def stacked_last(x, query_weight, key_weight, value_weight, out_weight, heads):
     return np.stack(outs, axis=-1).reshape(*x.shape[:2], -1) @ out_weight
 
 
-@wrong("mha", "heads concatenated in the reverse order")
+@wrong("mha", "heads concatenated in the reverse order", named=("heads_reversed",))
 def reverse_order(x, query_weight, key_weight, value_weight, out_weight, heads):
     outs = []
     for q, k, v in zip(*(np.split(x @ w, heads, axis=-1) for w in (query_weight, key_weight, value_weight))):
@@ -89,7 +89,7 @@ def reverse_order(x, query_weight, key_weight, value_weight, out_weight, heads):
     return np.concatenate(outs, axis=-1) @ out_weight
 
 
-@wrong("mha", "out is overwritten in the loop over heads: the last head is left")
+@wrong("mha", "out is overwritten in the loop over heads: the last head is left", named=("last_head",))
 def overwritten(x, query_weight, key_weight, value_weight, out_weight, heads):
     d, v = query_weight.shape[1] // heads, value_weight.shape[1] // heads
     for h in range(heads):
@@ -147,7 +147,7 @@ def averaged(x, query_weight, key_weight, value_weight, out_weight, heads):
     return np.concatenate([attend(q, k, v).mean(axis=1)] * heads, axis=-1) @ out_weight
 
 
-@wrong("mha", "the heads are added")
+@wrong("mha", "the heads are added", named=("heads_added",))
 def added(x, query_weight, key_weight, value_weight, out_weight, heads):
     q, k, v = (split(x @ w, heads) for w in (query_weight, key_weight, value_weight))
     return np.tile(attend(q, k, v).sum(axis=1), heads) @ out_weight
@@ -175,32 +175,32 @@ def root_of_all_heads(x, query_weight, key_weight, value_weight, out_weight, hea
     return merge(softmax(q @ k.mT) @ v) @ out_weight
 
 
-@wrong("mha", "the root of the number of heads")
+@wrong("mha", "the root of the number of heads", named=("scale_heads",))
 def root_of_heads(x, query_weight, key_weight, value_weight, out_weight, heads):
     q, k, v = (split(x @ w, heads) for w in (query_weight, key_weight, value_weight))
     return merge(softmax(q @ k.mT / np.sqrt(heads)) @ v) @ out_weight
 
 
-@wrong("mha", "divided by d, not by its root")
+@wrong("mha", "divided by d, not by its root", named=("scale_d",))
 def divided_by_d(x, query_weight, key_weight, value_weight, out_weight, heads):
     q, k, v = (split(x @ w, heads) for w in (query_weight, key_weight, value_weight))
     return merge(softmax(q @ k.mT / q.shape[-1]) @ v) @ out_weight
 
 
-@wrong("mha", "the root of v")
+@wrong("mha", "the root of v", named=("scale_v",))
 def root_of_v(x, query_weight, key_weight, value_weight, out_weight, heads):
     q, k, v = (split(x @ w, heads) for w in (query_weight, key_weight, value_weight))
     return merge(softmax(q @ k.mT / np.sqrt(v.shape[-1])) @ v) @ out_weight
 
 
-@wrong("mha", "scaled twice: the query and the scores", named=())
+@wrong("mha", "scaled twice: the query and the scores", named=("scale_d",))
 def scaled_twice(x, query_weight, key_weight, value_weight, out_weight, heads):
     q, k, v = (split(x @ w, heads) for w in (query_weight, key_weight, value_weight))
     q = q / np.sqrt(q.shape[-1])
     return merge(attend(q, k, v)) @ out_weight
 
 
-@wrong("mha", "scaled after the softmax")
+@wrong("mha", "scaled after the softmax", named=("scale_after",))
 def scaled_after(x, query_weight, key_weight, value_weight, out_weight, heads):
     q, k, v = (split(x @ w, heads) for w in (query_weight, key_weight, value_weight))
     return merge(softmax(q @ k.mT) / np.sqrt(q.shape[-1]) @ v) @ out_weight
@@ -240,7 +240,7 @@ def one_head(x, query_weight, key_weight, value_weight, out_weight, heads):
     return attend(x @ query_weight, x @ key_weight, x @ value_weight) @ out_weight
 
 
-@wrong("mha", "heads compare heads, in each token", named=())
+@wrong("mha", "heads compare heads, in each token", named=("within_tokens",))
 def heads_compare_heads(x, query_weight, key_weight, value_weight, out_weight, heads):
     b, n, _ = x.shape
     q, k, v = [(x @ w).reshape(b, n, heads, -1) for w in (query_weight, key_weight, value_weight)]
@@ -274,7 +274,7 @@ def no_maximum(x, query_weight, key_weight, value_weight, out_weight, heads):
     return merge(e / e.sum(-1, keepdims=True) @ v) @ out_weight
 
 
-@wrong("mha", "one maximum for everything")
+@wrong("mha", "one maximum for everything", named=("max_global",))
 def one_maximum(x, query_weight, key_weight, value_weight, out_weight, heads):
     q, k, v = (split(x @ w, heads) for w in (query_weight, key_weight, value_weight))
     s = q @ k.mT / np.sqrt(q.shape[-1])
@@ -292,20 +292,20 @@ def first_batch_element(x, query_weight, key_weight, value_weight, out_weight, h
     return np.hstack(outs) @ out_weight
 
 
-@wrong("mha", "the batch is flattened: all tokens see all", named=())
+@wrong("mha", "the batch is flattened: all tokens see all", named=("across_batch",))
 def batch_flattened(x, query_weight, key_weight, value_weight, out_weight, heads):
     flat = x.reshape(1, -1, x.shape[-1])
     q, k, v = (split(flat @ w, heads) for w in (query_weight, key_weight, value_weight))
     return (merge(attend(q, k, v)) @ out_weight).reshape(x.shape[0], x.shape[1], -1)
 
 
-@wrong("mha", "query and key change places", named=())
+@wrong("mha", "query and key change places", named=("swap",))
 def query_and_key_swapped(x, query_weight, key_weight, value_weight, out_weight, heads):
     q, k, v = (split(x @ w, heads) for w in (key_weight, query_weight, value_weight))
     return merge(attend(q, k, v)) @ out_weight
 
 
-@wrong("mha", "the weights turned round", named=())
+@wrong("mha", "the weights turned round", named=("weights_T",))
 def weights_turned(x, query_weight, key_weight, value_weight, out_weight, heads):
     q, k, v = (split(x @ w, heads) for w in (query_weight, key_weight, value_weight))
     p = softmax(q @ k.mT / np.sqrt(q.shape[-1]))
@@ -324,7 +324,7 @@ def values_not_projected(x, query_weight, key_weight, value_weight, out_weight, 
     return merge(attend(q, k, v)) @ out_weight
 
 
-@wrong("mha", "causal, as in a language model")
+@wrong("mha", "causal, as in a language model", named=("causal",))
 def causal(x, query_weight, key_weight, value_weight, out_weight, heads):
     q, k, v = (split(x @ w, heads) for w in (query_weight, key_weight, value_weight))
     s = q @ k.mT / np.sqrt(q.shape[-1])

@@ -50,7 +50,7 @@ def sigmoid_rule(*args):
     return backward(*args, ds=lambda p, dp: p * (1 - p) * dp)
 
 
-@wrong("mha_backward", "the row mean is added", named=("sign",))
+@wrong("mha_backward", "the row mean is added", named=("plus",))
 def row_mean_added(*args):
     return backward(*args, ds=lambda p, dp: p * (dp + row_mean(p, dp)))
 
@@ -75,7 +75,7 @@ def no_softmax(*args):
     return backward(*args, ds=lambda p, dp: dp)
 
 
-@wrong("mha_backward", "the plain sum of dP", named=())
+@wrong("mha_backward", "the plain sum of dP", named=("sum_plain",))
 def plain_sum(*args):
     return backward(*args, ds=lambda p, dp: p * (dp - dp.sum(axis=-1, keepdims=True)))
 
@@ -85,7 +85,7 @@ def plain_mean(*args):
     return backward(*args, ds=lambda p, dp: p * (dp - dp.mean(-1)[..., None]))
 
 
-@wrong("mha_backward", "the row mean along the queries", named=())
+@wrong("mha_backward", "the row mean along the queries", named=("mean_queries",))
 def mean_along_queries(*args):
     return backward(*args, ds=lambda p, dp: p * (dp - (p * dp).sum(axis=-2, keepdims=True)))
 
@@ -110,33 +110,33 @@ def scale_twice(*args):
     return backward(*args, scale=lambda d: (1 / np.sqrt(d), 1 / d))
 
 
-@wrong("mha_backward", "the scale is missing in the forward", named=())
+@wrong("mha_backward", "the scale is missing in the forward", named=("scores_no_scale",))
 def scale_backward_only(*args):
     return backward(*args, scale=lambda d: (1.0, d**-0.5))
 
 
-@wrong("mha_backward", "no scale anywhere", named=())
+@wrong("mha_backward", "no scale anywhere", named=("scores_no_scale", "no_scale"))
 def no_scale_anywhere(*args):
     return backward(*args, scale=lambda d: (1.0, 1.0))
 
 
-@wrong("mha_backward", "the root of the width of a token")
+@wrong("mha_backward", "the root of the width of a token", named=("scale_model",))
 def root_of_m(d_out, x, wq, wk, wv, wo, heads):
     m = x.shape[-1]
     return backward(d_out, x, wq, wk, wv, wo, heads, scale=lambda d: (m**-0.5, m**-0.5))
 
 
-@wrong("mha_backward", "the scale for the queries only")
+@wrong("mha_backward", "the scale for the queries only", named=("no_scale_dk",))
 def scale_for_queries_only(*args):
     return backward(*args, dk=lambda ds, q: ds.mT @ q * np.sqrt(q.shape[-1]))
 
 
-@wrong("mha_backward", "d_key from d_scores, not turned round")
+@wrong("mha_backward", "d_key from d_scores, not turned round", named=("dk_no_T",))
 def d_key_not_turned(*args):
     return backward(*args, dk=lambda ds, q: ds @ q)
 
 
-@wrong("mha_backward", "d_value from the weights, not turned round")
+@wrong("mha_backward", "d_value from the weights, not turned round", named=("dv_no_T",))
 def d_value_not_turned(*args):
     return backward(*args, dv=lambda p, g: p @ g)
 
@@ -152,7 +152,7 @@ def mean_over_batch(*args):
     return backward(*args, weight=lambda x, dy: (x.mT @ dy).mean(axis=0))
 
 
-@wrong("mha_backward", "the mean over batch and positions", named=())
+@wrong("mha_backward", "the mean over batch and positions", named=("dW_mean_all",))
 def mean_over_positions(*args):
     return backward(*args, weight=lambda x, dy: np.einsum("bni,bno->io", x, dy) / (x.shape[0] * x.shape[1]))
 
@@ -172,7 +172,7 @@ def assigned_in_a_loop(*args):
     return backward(*args, weight=weight)
 
 
-@wrong("mha_backward", "the first batch element", named=())
+@wrong("mha_backward", "the first batch element", named=("dW_first",))
 def first_batch_element(*args):
     return backward(*args, weight=lambda x, dy: x[0].T @ dy[0])
 
@@ -197,7 +197,7 @@ def merged_by_reshape(*args):
     return backward(*args, merge_back=lambda y: y.reshape(y.shape[0], y.shape[2], -1))
 
 
-@wrong("mha_backward", "merged with the heads last", named=())
+@wrong("mha_backward", "merged with the heads last", named=("merge_interleaved",))
 def merged_heads_last(*args):
     return backward(*args, merge_back=lambda y: np.moveaxis(y, 1, -1).reshape(y.shape[0], y.shape[2], -1))
 
@@ -217,7 +217,7 @@ def d_x_mean(*args):
     return backward(*args, parts=lambda q, k, v: (q + k + v) / 3)
 
 
-@wrong("mha_backward", "d_x is overwritten by the part of the keys", named=())
+@wrong("mha_backward", "d_x is overwritten by the part of the keys", named=("dx_k_only",))
 def d_x_of_keys(*args):
     return backward(*args, parts=lambda q, k, v: k)
 
@@ -271,7 +271,7 @@ def no_maximum(*args):
     return backward(*args, forward=lambda s: np.exp(s) / np.exp(s).sum(axis=-1, keepdims=True))
 
 
-@wrong("mha_backward", "one maximum for everything", named=())
+@wrong("mha_backward", "one maximum for everything", named=("no_max",))
 def one_maximum(*args):
     def softmax_with_one(s):
         e = np.exp(s - s.max())
@@ -280,7 +280,7 @@ def one_maximum(*args):
     return backward(*args, forward=softmax_with_one)
 
 
-@wrong("mha_backward", "the softmax over the heads", named=())
+@wrong("mha_backward", "the softmax over the heads", named=("softmax_heads",))
 def softmax_over_heads(*args):
     return backward(*args, forward=lambda s: softmax(s, axis=1))
 

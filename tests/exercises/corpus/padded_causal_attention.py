@@ -23,7 +23,7 @@ def scaled(query, key):
     return query @ key.swapaxes(-1, -2) / np.sqrt(query.shape[-1])
 
 
-@wrong("padded_causal_attention", "masked_fill with -1e9, twice", named=("minus_1e9",))
+@wrong("padded_causal_attention", "masked_fill with -1e9, twice", named=("empty_even", "minus_1e9"))
 def masked_fill_twice(query, key, value, real):
     n = query.shape[1]
     scores = scaled(query, key)
@@ -32,34 +32,34 @@ def masked_fill_twice(query, key, value, real):
     return softmax(scores) @ value
 
 
-@wrong("padded_causal_attention", "-1e9 added by each of the two masks")
+@wrong("padded_causal_attention", "-1e9 added by each of the two masks", named=("minus_1e9",))
 def two_additive_masks(query, key, value, real):
     n = query.shape[1]
     bias = np.triu(np.full((n, n), -1e9), 1) + np.where(real, 0, -1e9)[:, None]
     return softmax(scaled(query, key) + bias) @ value
 
 
-@wrong("padded_causal_attention", "the most negative float where a key is hidden")
+@wrong("padded_causal_attention", "the most negative float where a key is hidden", named=("empty_even", "minus_1e9"))
 def most_negative(query, key, value, real):
     keep = np.tri(query.shape[1], dtype=bool) & real[:, None]
     return softmax(np.where(keep, scaled(query, key), np.finfo(float).min)) @ value
 
 
-@wrong("padded_causal_attention", "both masks after the softmax")
+@wrong("padded_causal_attention", "both masks after the softmax", named=("after_no_renorm",))
 def masks_after_the_softmax(query, key, value, real):
     weights = softmax(scaled(query, key))
     weights = np.tril(weights) * real[:, np.newaxis, :]
     return weights @ value
 
 
-@wrong("padded_causal_attention", "both masks after the softmax, divided again")
+@wrong("padded_causal_attention", "both masks after the softmax, divided again", named=("after_renorm",))
 def masks_after_and_renormalised(query, key, value, real):
     weights = np.tril(softmax(scaled(query, key))) * real[:, np.newaxis, :]
     total = weights.sum(axis=-1, keepdims=True)
     return np.where(total > 0, weights / np.where(total > 0, total, 1), 0) @ value
 
 
-@wrong("padded_causal_attention", "the causal mask before, padding after the softmax")
+@wrong("padded_causal_attention", "the causal mask before, padding after the softmax", named=("mask_v",))
 def padding_after_the_softmax(query, key, value, real):
     n = query.shape[1]
     weights = softmax(np.where(np.tri(n, dtype=bool), scaled(query, key), -np.inf))
@@ -72,19 +72,19 @@ def causal_after_the_softmax(query, key, value, real):
     return np.tril(weights) @ value
 
 
-@wrong("padded_causal_attention", "scores times the mask")
+@wrong("padded_causal_attention", "scores times the mask", named=("times_zero",))
 def scores_times_the_mask(query, key, value, real):
     keep = np.tri(query.shape[1]) * real[:, None, :]
     return softmax(scaled(query, key) * keep) @ value
 
 
-@wrong("padded_causal_attention", "keys of padding set to zero")
+@wrong("padded_causal_attention", "keys of padding set to zero", named=("keys_zero",))
 def keys_of_padding_zero(query, key, value, real):
     key = key * real[:, :, None]
     return masked_softmax(scaled(query, key), np.tri(query.shape[1], dtype=bool)) @ value
 
 
-@wrong("padded_causal_attention", "keys and values of padding set to zero")
+@wrong("padded_causal_attention", "keys and values of padding set to zero", named=("mask_v", "keys_zero"))
 def keys_and_values_of_padding_zero(query, key, value, real):
     key, value = key * real[..., None], value * real[..., None]
     n = query.shape[1]
@@ -158,7 +158,7 @@ def key_padding_mask(query, key, value, real):
     return masked_softmax(scaled(query, key), ~hidden) @ value
 
 
-@wrong("padded_causal_attention", "lengths, as if padding stood on the right")
+@wrong("padded_causal_attention", "lengths, as if padding stood on the right", named=("as_if_right",))
 def by_lengths(query, key, value, real):
     n = query.shape[1]
     lengths = real.sum(axis=1)
@@ -197,7 +197,7 @@ def real_tokens_put_back(query, key, value, real):
     return out
 
 
-@wrong("padded_causal_attention", "the mask of the first sentence for all")
+@wrong("padded_causal_attention", "the mask of the first sentence for all", named=("first_sentence",))
 def first_sentences_mask(query, key, value, real):
     keep = np.tri(query.shape[1], dtype=bool) & real[0]
     return masked_softmax(scaled(query, key), keep) @ value
@@ -212,7 +212,7 @@ def overwritten_in_the_loop(query, key, value, real):
     return np.stack([out] * len(query))
 
 
-@wrong("padded_causal_attention", "empty rows get the mean of all values")
+@wrong("padded_causal_attention", "empty rows get the mean of all values", named=("empty_even", "minus_1e9"))
 def empty_rows_get_the_mean(query, key, value, real):
     keep = np.tri(query.shape[1], dtype=bool) & real[:, None, :]
     weights = softmax(np.where(keep, scaled(query, key), -np.inf))
@@ -220,7 +220,7 @@ def empty_rows_get_the_mean(query, key, value, real):
     return weights @ value
 
 
-@wrong("padded_causal_attention", "empty rows look at themselves")
+@wrong("padded_causal_attention", "empty rows look at themselves", named=("looks_at_itself",))
 def empty_rows_look_at_themselves(query, key, value, real):
     n = query.shape[1]
     keep = np.tri(n, dtype=bool) & (real[:, None, :] | np.eye(n, dtype=bool))
@@ -254,7 +254,7 @@ def no_scale_nan(query, key, value, real):
     return softmax(scores) @ value
 
 
-@wrong("padded_causal_attention", "scale by the width of the values")
+@wrong("padded_causal_attention", "scale by the width of the values", named=("scale_v",))
 def scaled_by_v(query, key, value, real):
     keep = np.tri(query.shape[1], dtype=bool) & real[:, None, :]
     return masked_softmax(query @ key.mT / np.sqrt(value.shape[-1]), keep) @ value
@@ -273,7 +273,7 @@ def scale_multiplied(query, key, value, real):
     return masked_softmax(query @ key.mT * query.shape[-1] ** 0.5, keep) @ value
 
 
-@wrong("padded_causal_attention", "the softmax along the queries")
+@wrong("padded_causal_attention", "the softmax along the queries", named=("softmax_queries",))
 def along_the_queries(query, key, value, real):
     keep = np.tri(query.shape[1], dtype=bool) & real[:, None, :]
     scores = np.where(keep, scaled(query, key), -np.inf)
