@@ -59,9 +59,25 @@ def _backward_family(bugs):
         if "mask_local" in bugs:
             top = start = 0
         i, j = np.indices(shape)
-        return start + j > top + i + (0 if "no_offset" in bugs else offset)
+        ahead = ("one_ahead" in bugs) - ("strict" in bugs)
+        return start + j > top + i + (0 if "no_offset" in bugs else offset) + ahead
+
+    def scales(d, v):
+        if "scale_d" in bugs or "scale_v" in bugs:
+            return [1 / d if "scale_d" in bugs else 1 / math.sqrt(v)] * 2
+        back = 1 / d if "scale_twice" in bugs else 1.0 if "no_scale" in bugs else 1 / math.sqrt(d)
+        return 1.0 if "score_scale" in bugs else 1 / math.sqrt(d), back
+
+    def tiles(n, block, dropped):
+        return range(0, n - n % block if dropped else n, block)
 
     def recomputed(scores, logsumexp):
+        if "quotient" in bugs:
+            return np.exp(scores) / np.exp(logsumexp)[:, None]
+        if "lse_added" in bugs:
+            return np.exp(scores + logsumexp[:, None])
+        if "no_exp" in bugs:
+            return np.where(np.isneginf(scores), 0, scores - logsumexp[:, None])
         if "p_no_lse" in bugs:
             return np.exp(scores)
         if "p_block_softmax" in bugs:
@@ -72,7 +88,9 @@ def _backward_family(bugs):
         return np.exp(scores - logsumexp[:, None])
 
     def row_means(d_out, out):
-        products = (out if "D_oo" in bugs else d_out) * out
+        products = (out if "D_oo" in bugs else d_out) * (d_out if "D_gg" in bugs else out)
+        if "D_total" in bugs:
+            return np.full((len(out), 1), products.sum())
         return products.mean(axis=1, keepdims=True) if "D_mean" in bugs else products.sum(axis=1, keepdims=True)
 
     def softmax_backward(weights, d_weights, mean):
@@ -80,21 +98,27 @@ def _backward_family(bugs):
             mean = 0.0
         elif "D_block" in bugs:
             mean = (weights * d_weights).sum(axis=1, keepdims=True)
+        if "sigmoid" in bugs:
+            return weights * (1 - weights) * d_weights
+        if "D_plus" in bugs:
+            mean = -mean
+        if "no_weights" in bugs:
+            return d_weights - mean
         return weights * d_weights - mean if "paren" in bugs else weights * (d_weights - mean)
 
     def variant(d_out, query, key, value, out, logsumexp, block_q, block_k, causal):
-        scale, gradient_scale = [1 / math.sqrt(query.shape[1])] * 2
-        if "no_scale" in bugs:
-            gradient_scale = 1.0
+        scale, gradient_scale = scales(query.shape[1], value.shape[1])
         row_mean = row_means(d_out, out)
         d_query, d_key, d_value = (np.zeros(array.shape) for array in (query, key, value))
-        for top in range(0, len(query), block_q):
-            for start in range(0, len(key), block_k):
+        for top in tiles(len(query), block_q, "drop_q" in bugs):
+            for start in tiles(len(key), block_k, "drop_tail" in bugs):
                 rows, columns = slice(top, top + block_q), slice(start, start + block_k)
-                scores = (1.0 if "score_scale" in bugs else scale) * query[rows] @ key[columns].T
+                scores = scale * query[rows] @ key[columns].T
                 if causal and "no_mask" not in bugs:
-                    scores[hidden(scores.shape, top, start, len(key) - len(query))] = -np.inf
-                weights = recomputed(scores, logsumexp[rows])
+                    fill = 0.0 if "hidden_zero" in bugs else -np.inf
+                    scores[hidden(scores.shape, top, start, len(key) - len(query))] = fill
+                first = slice(0, len(scores))
+                weights = recomputed(scores, logsumexp[first if "lse_first" in bugs else rows])
                 d_weights = d_out[rows] @ value[columns].T
                 d_scores = softmax_backward(weights, d_weights, row_mean[rows])
                 part_q = gradient_scale * d_scores @ key[columns]
@@ -102,8 +126,8 @@ def _backward_family(bugs):
                 part_v = weights.T @ (out if "dv_out" in bugs else d_out)[rows]
                 d_query[rows] = part_q if "dq_overwrite" in bugs else d_query[rows] + part_q
                 overwrite = "dk_overwrite" in bugs
-                d_key[columns] = part_k if overwrite else d_key[columns] + part_k
-                d_value[columns] = part_v if overwrite else d_value[columns] + part_v
+                d_key[columns] = part_k if overwrite or "dk_only" in bugs else d_key[columns] + part_k
+                d_value[columns] = part_v if overwrite or "dv_only" in bugs else d_value[columns] + part_v
         return d_query, d_key, d_value
 
     return variant
@@ -232,6 +256,87 @@ _BACKWARD = Exercise(
             "no_scale", "dQ and dK not scaled",
             "The scale is missing in front of d_query and d_key: that of the scores belongs there, too.", 3,
             shows="factor",
+        ),
+        Mistake(
+            "quotient", "P = exp(S) / exp(L)",
+            "Two exponentials were divided, and each may overflow or vanish; take the exponential of the "
+            "difference.", 1,
+        ),
+        Mistake(
+            "lse_added", "P = exp(S + L)",
+            "The logsumexp was added to the scores; a weight is a share, so it has to be subtracted.", 1,
+        ),
+        Mistake(
+            "no_exp", "P = S - L",
+            "The recomputed weights lack the exponential: a score minus the logsumexp is the logarithm of a "
+            "weight.", 1,
+        ),
+        Mistake(
+            "lse_first", "L of the first tile in every tile",
+            "The logsumexp of the first queries was used in every tile; each row has its own.", 1,
+        ),
+        Mistake(
+            "D_gg", "D = rowsum(dO * dO)",
+            "The row's mean uses d_out twice; d_out has to meet out.", 2,
+        ),
+        Mistake(
+            "D_plus", "dS = P * (dP + D)",
+            "The row's mean was added to d_weights, not taken off.", 2,
+        ),
+        Mistake(
+            "D_total", "D = sum of all dO * O",
+            "One number serves all rows; every row has a mean of its own.", 2,
+        ),
+        Mistake(
+            "sigmoid", "dS = P (1 - P) dP",
+            "For the softmax you used the sigmoid rule: a score also moves the other weights of its row.", 2,
+        ),
+        Mistake(
+            "no_weights", "dS = dP - D",
+            "The bracket is not multiplied by the weights: that factor belongs to the backward of a softmax.", 2,
+        ),
+        Mistake(
+            "scale_twice", "dQ, dK times 1 / d",
+            "On the way back the scale was applied twice: once is enough for each of query and key.", 3,
+        ),
+        Mistake(
+            "scale_d", "1 / d",
+            "The scale is 1 over d in yours; the forward divided by the root of d.", 1,
+        ),
+        Mistake(
+            "scale_v", "1 / sqrt(v)",
+            "The scale is taken from the width v of the values; the forward took that of queries and keys, d.", 1,
+        ),
+        Mistake(
+            "strict", "key i + k - q hidden",
+            "The mask hides the last key that a query may see: key i + k - q itself is visible.", 1,
+        ),
+        Mistake(
+            "one_ahead", "key i + k - q + 1 visible",
+            "The mask lets each query see one key of its future: the last visible one is key i + k - q.", 1,
+        ),
+        Mistake(
+            "hidden_zero", "hidden scores = 0",
+            "Hidden scores were set to 0, and the exponential of 0 minus the logsumexp is not 0: hide the "
+            "weights.", 1,
+        ),
+        Mistake(
+            "drop_tail", "k // block_k tiles",
+            "The last, shorter tile of keys was skipped: round the number of tiles up.", 3,
+        ),
+        Mistake(
+            "drop_q", "q // block_q tiles",
+            "The last, shorter tile of queries was skipped: round the number of tiles up.", 3,
+        ),
+        Mistake(
+            "dk_only", "d_key[columns] = ...",
+            "d_key is assigned in each tile, so that the last block of queries is left: each tile has to add "
+            "its share.", 3,
+        ),
+        Mistake(
+            "dv_only", "d_value[columns] = ...",
+            "d_value is assigned in each tile, so that the last block of queries is left: each tile has to "
+            "add its share.", 3,
         ),
     ),
     hints=(

@@ -60,19 +60,31 @@ def _family(bugs):
             share = np.full(weights.shape, 1 / weights.shape[1])
         elif "centred" in bugs:
             share = weights * (1 - weights)
-        return weights * (d_weights - row_mean) + share * d_logsumexp
+        elif "squared" in bugs:
+            share = weights**2
+        elif "over_queries" in bugs:
+            share = np.full(weights.shape, 1 / len(weights))
+        if "times_mean" in bugs:
+            return weights * (d_weights - row_mean * d_logsumexp)
+        if "paren" in bugs:
+            return weights * d_weights - row_mean + share * d_logsumexp
+        return (0.0 if "alone" in bugs else 1.0) * weights * (d_weights - row_mean) + share * d_logsumexp
+
+    def shift(scores):
+        return 0.0 if "no_max" in bugs else scores.max(axis=1, keepdims=True)
 
     def variant(d_out, d_logsumexp, query, key, value):
         scale = 1 / math.sqrt(query.shape[1])
-        scores = scale * query @ key.T
-        powers = np.exp(scores - scores.max(axis=1, keepdims=True))
+        scores = (1.0 if "scores_no_scale" in bugs else scale) * query @ key.T
+        powers = np.exp(scores - shift(scores))
         weights = powers / powers.sum(axis=1, keepdims=True)
         out = weights @ value
         products = (out if "mean_of_out" in bugs else d_out) * out
         row_mean = products.sum(axis=1, keepdims=True)
-        d_scores = through_scores(weights, d_out @ value.T, row_mean, d_logsumexp[:, np.newaxis])
+        new = d_logsumexp[:, np.newaxis] / (scale if "new_unscaled" in bugs else 1)
+        d_scores = through_scores(weights, d_out @ value.T, row_mean, new)
         if "no_scale" not in bugs:
-            d_scores = scale * d_scores
+            d_scores = (scale**2 if "scale_twice" in bugs else scale) * d_scores
         d_value = weights.T @ (d_out + d_logsumexp[:, np.newaxis] if "value_too" in bugs else d_out)
         return d_scores @ key, d_scores.T @ query, d_value
 
@@ -153,6 +165,43 @@ _DERIVED = Exercise(
         Mistake(
             "value_too", "dV = P^T (dO + dl)",
             "d_value got a share of the logsumexp's gradient, but no value has a part in the logsumexp.", 1,
+        ),
+        Mistake(
+            "squared", "P² dl",
+            "The weight stands twice in front of the new term: the slope of the logsumexp is the weight, once.", 2,
+        ),
+        Mistake(
+            "over_queries", "dS = P (dP - D) + dl / q",
+            "The gradient of the logsumexp was spread over the queries; a score moves it as much as its key "
+            "weighs.", 2,
+        ),
+        Mistake(
+            "times_mean", "dS = P (dP - D dl)",
+            "The new gradient multiplies the row's mean; it is a term of its own beside it.", 3,
+        ),
+        Mistake(
+            "paren", "dS = P dP - D + P dl",
+            "The row's mean was taken off after the weights were applied; it belongs into the bracket.", 3,
+        ),
+        Mistake(
+            "alone", "dS = P dl",
+            "Only the gradient of the logsumexp has reached the scores: that of the output is missing.", 1,
+        ),
+        Mistake(
+            "new_unscaled", "dl not scaled",
+            "The new term misses the scale, which stands in front of all that reaches query and key.", 3,
+        ),
+        Mistake(
+            "scale_twice", "1 / d",
+            "On the way back the scale was applied twice: once is enough for each of query and key.", 3,
+        ),
+        Mistake(
+            "scores_no_scale", "S = Q K^T",
+            "The scores are not scaled when the weights are computed; the scale belongs into both passes.", 3,
+        ),
+        Mistake(
+            "no_max", "exp without the maximum",
+            "The exponentials overflow for large scores: each row needs a shift by its maximum.", 2,
         ),
     ),
     hints=(

@@ -36,11 +36,17 @@ def _merge_oracle(maximum_a, total_a, out_a, maximum_b, total_b, out_b):
 def _merge_family(bugs):
     def variant(maximum_a, total_a, out_a, maximum_b, total_b, out_b):
         maximum = np.maximum(maximum_a, maximum_b)
+        if "smaller" in bugs or "second" in bugs:
+            maximum = np.minimum(maximum_a, maximum_b) if "smaller" in bugs else maximum_b
         finite = maximum if "nan_rows" in bugs else np.where(np.isneginf(maximum), 0.0, maximum)
         if "no_shift" in bugs:
             finite = np.zeros_like(maximum)
+        if "one_for_all" in bugs:
+            finite = np.full_like(maximum, maximum.max())
         sign = -1 if "factor_inv" in bugs else 1
         factors = [np.exp(sign * (m - finite))[:, None] for m in (maximum_a, maximum_b)]
+        if "first_only" in bugs:
+            factors[1] = np.ones_like(factors[1])
         totals = [total_a[:, None], total_b[:, None]]
         total = totals[0] * factors[0] + totals[1] * factors[1]
         shares = [factors[0] * totals[0], factors[1] * totals[1]]
@@ -48,21 +54,36 @@ def _merge_family(bugs):
             shares, total = totals, totals[0] + totals[1]
         elif "a_only" in bugs:
             shares = factors
+        if "shares_l_only" in bugs:
+            shares = totals
         if bugs & {"totals_added", "total_unscaled"}:
             total = totals[0] + totals[1]
         if "swapped" in bugs:
             shares = shares[::-1]
         if "average" in bugs:
             out = (out_a + out_b) / 2
-        elif "unnormalised" in bugs:
+        elif "added" in bugs:
+            out = out_a + out_b
+        elif "unnormalised" in bugs or "sums_divided" in bugs:
             out = factors[0] * out_a + factors[1] * out_b
+            out = out / np.where(total == 0, 1, total) if "sums_divided" in bugs else out
+        elif "no_division" in bugs:
+            out = shares[0] * out_a + shares[1] * out_b
+        elif "larger_alone" in bugs:
+            out = np.where(maximum_a >= maximum_b, out_a.T, out_b.T).T
         else:
             bottom = total if "total_unscaled" in bugs else shares[0] + shares[1]
-            if "nan_rows" not in bugs:
+            if "over_totals" in bugs:
+                bottom = totals[0] + totals[1]
+            if "nan_rows" not in bugs and "nan_division" not in bugs:
                 bottom = np.where(bottom == 0, 1, bottom)
             out = (shares[0] * out_a + shares[1] * out_b) / bottom
         if "no_shift" in bugs:
             total = total * np.exp(-np.where(np.isneginf(maximum), 0.0, maximum))[:, None]
+        if "against_zero" in bugs:
+            total = totals[0] * np.exp(maximum_a)[:, None] + totals[1] * np.exp(maximum_b)[:, None]
+        if "total_is_lse" in bugs:
+            total = maximum[:, None] + np.log(np.where(total == 0, 1, total))
         return maximum, total[:, 0], out
 
     return variant
@@ -180,6 +201,60 @@ _MERGE = Exercise(
             "nan_rows", "-inf - (-inf)",
             "Where neither part sees a key, -inf - (-inf) and 0/0 need a guard.", 3,
             shows="lost",
+        ),
+        Mistake(
+            "added", "out_a + out_b",
+            "The two outputs were added; each is a mean and counts by its share of the softmax's mass.", 1,
+        ),
+        Mistake(
+            "no_division", "mass_a out_a + mass_b out_b",
+            "The outputs were multiplied by the masses, but not divided by their sum: out is a mean.", 3,
+        ),
+        Mistake(
+            "sums_divided", "(exp(m_a - m) out_a + exp(m_b - m) out_b) / total",
+            "The outputs count as if they were sums; they are means already, and their totals belong to the "
+            "weights.", 3,
+        ),
+        Mistake(
+            "shares_l_only", "out with weights total_i / (total_a + total_b)",
+            "The shares in out come from the totals as they are, which are measured against different maxima.", 2,
+        ),
+        Mistake(
+            "over_totals", "out divided by total_a + total_b",
+            "out was divided by the sum of the totals as they came; the masses have to add up to what divides.", 3,
+        ),
+        Mistake(
+            "nan_division", "0 / 0",
+            "Where neither part sees a key, 0 was divided by 0: divide by 1 there.", 3,
+        ),
+        Mistake(
+            "smaller", "minimum of the two",
+            "The common maximum is the smaller of the two in yours: what lies above it may overflow.", 2,
+        ),
+        Mistake(
+            "second", "maximum_b",
+            "All is measured against the second part's maximum; the first one's may be the larger.", 2,
+        ),
+        Mistake(
+            "first_only", "mass_b = total_b",
+            "The second part was not brought to the common maximum: its own may be the smaller one, too.", 2,
+        ),
+        Mistake(
+            "one_for_all", "one maximum for all queries",
+            "One maximum serves all queries: one that lies far below it loses its mass. Each row needs its own.", 2,
+        ),
+        Mistake(
+            "larger_alone", "out of the part with the larger maximum",
+            "Only the part with the larger maximum counts; the other one has its share of the mass, too.", 1,
+        ),
+        Mistake(
+            "against_zero", "total = total_a exp(m_a) + total_b exp(m_b)",
+            "The total is measured against 0; it has to be measured against the maximum that you return.", 2,
+        ),
+        Mistake(
+            "total_is_lse", "total = maximum + log(total)",
+            "In place of the total you returned the logsumexp: the total is a sum of exponentials against "
+            "the maximum.", 2,
         ),
     ),
     hints=(

@@ -28,7 +28,7 @@ def _oracle(n, workers):
 
 def _family(bugs):
     def variant(n, workers):
-        size = n // workers
+        size = workers if "size_workers" in bugs else n if "size_n" in bugs else n // workers
         worker, turn = np.meshgrid(range(workers), range(workers), indexing="ij")
         owner = (worker + turn if "direction" in bugs else worker - turn) % workers
         with_own, without = size * (size + 1) // 2, size * (size - 1) // 2
@@ -40,6 +40,10 @@ def _family(bugs):
             pairs = np.full((workers, workers), size * size / 2)
         elif "all_alike" in bugs:
             pairs = np.full((workers, workers), with_own)
+        elif "none_alike" in bugs or "own_alone" in bugs:
+            pairs = np.where(turn == 0, size, 0) if "own_alone" in bugs else np.full((workers, workers), without)
+        elif "at_the_key" in bugs:
+            pairs = np.where((worker + turn) % workers >= worker, with_own, without)
         elif "first_round" in bugs:
             pairs = np.where(turn == 0, with_own, without)
         elif "strict" in bugs:
@@ -106,6 +110,26 @@ _STRIPED = Exercise(
         Mistake(
             "transposed", "[turn, worker]",
             "The two axes are swapped: a row is a worker, a column a round.", 3,
+        ),
+        Mistake(
+            "none_alike", "size (size - 1) / 2 everywhere",
+            "Equal places are left out everywhere: they are visible where the keys' worker has no larger number.", 2,
+        ),
+        Mistake(
+            "at_the_key", "row = worker that had the keys first",
+            "The rows are the workers that had the keys at first; a row belongs to the worker of the queries.", 3,
+        ),
+        Mistake(
+            "size_workers", "size = workers",
+            "The number of workers was taken for the number of tokens that each of them has.", 1,
+        ),
+        Mistake(
+            "size_n", "size = n",
+            "The number of all tokens was taken for the number that each worker has.", 1,
+        ),
+        Mistake(
+            "own_alone", "size in the first round",
+            "Each token was counted with itself alone; it sees the tokens before it as well.", 1,
         ),
     ),
     hints=(

@@ -40,7 +40,7 @@ def shared_out(*args):
     return answer(*args, lambda p, dp, mean, dl, s: p * (dp - mean) + np.ones_like(p) * dl / p.shape[1])
 
 
-@wrong("backward_with_logsumexp", "shared out over the queries", named=())
+@wrong("backward_with_logsumexp", "shared out over the queries", named=("over_queries",))
 def shared_over_queries(*args):
     return answer(*args, lambda p, dp, mean, dl, s: p * (dp - mean) + dl / len(p))
 
@@ -60,7 +60,7 @@ def minus_in_place_of_the_mean(*args):
     return answer(*args, lambda p, dp, mean, dl, s: p * (dp - dl))
 
 
-@wrong("backward_with_logsumexp", "the new term times the mean", named=())
+@wrong("backward_with_logsumexp", "the new term times the mean", named=("times_mean",))
 def times_the_mean(*args):
     return answer(*args, lambda p, dp, mean, dl, s: p * (dp - mean * dl))
 
@@ -75,7 +75,7 @@ def times_the_exponential(*args):
     return answer(*args, lambda p, dp, mean, dl, s: p * (dp - mean) + np.exp(s) * dl)
 
 
-@wrong("backward_with_logsumexp", "the new term squared in the weight", named=())
+@wrong("backward_with_logsumexp", "the new term squared in the weight", named=("squared",))
 def weight_squared(*args):
     return answer(*args, lambda p, dp, mean, dl, s: p * (dp - mean + p * dl))
 
@@ -106,13 +106,13 @@ def no_scale(*args):
     return answer(*args, lambda p, dp, mean, dl, s: p * (dp - mean + dl), scale=1.0)
 
 
-@wrong("backward_with_logsumexp", "the new term is not scaled", named=())
+@wrong("backward_with_logsumexp", "the new term is not scaled", named=("new_unscaled",))
 def new_term_not_scaled(d_out, d_logsumexp, query, key, value):
     root = np.sqrt(query.shape[1])
     return answer(d_out, d_logsumexp, query, key, value, lambda p, dp, mean, dl, s: p * (dp - mean + root * dl))
 
 
-@wrong("backward_with_logsumexp", "the scale twice", named=())
+@wrong("backward_with_logsumexp", "the scale twice", named=("scale_twice",))
 def scale_twice(d_out, d_logsumexp, query, key, value):
     d = query.shape[1]
     return answer(d_out, d_logsumexp, query, key, value, lambda p, dp, mean, dl, s: p * (dp - mean + dl), scale=1 / d)
@@ -145,7 +145,7 @@ def d_out_enlarged(d_out, d_logsumexp, query, key, value):
     return answer(g, d_logsumexp, query, key, value, lambda p, dp, mean, dl, s: p * (dp - mean))
 
 
-@wrong("backward_with_logsumexp", "the new gradients returned alone", named=())
+@wrong("backward_with_logsumexp", "the new gradients returned alone", named=("alone",))
 def new_gradients_alone(*args):
     return answer(*args, lambda p, dp, mean, dl, s: p * dl)
 
@@ -176,7 +176,7 @@ def d_key_not_turned(*args):
     return d_key, d_query, d_value
 
 
-@wrong("backward_with_logsumexp", "the scores are not scaled", named=())
+@wrong("backward_with_logsumexp", "the scores are not scaled", named=("scores_no_scale",))
 def scores_not_scaled(d_out, d_logsumexp, query, key, value):
     c = 1 / np.sqrt(query.shape[1])
     s = query @ key.T
@@ -185,6 +185,6 @@ def scores_not_scaled(d_out, d_logsumexp, query, key, value):
     return c * ds @ key, c * ds.T @ query, p.T @ d_out
 
 
-@wrong("backward_with_logsumexp", "the bracket closed too early", named=())
+@wrong("backward_with_logsumexp", "the bracket closed too early", named=("paren",))
 def bracket_closed_too_early(*args):
     return answer(*args, lambda p, dp, mean, dl, s: p * dp - mean + p * dl)

@@ -46,7 +46,7 @@ def exponentials_alone(*args):
     return backward(*args, again=lambda s, lse: np.exp(s))
 
 
-@wrong("flash_backward", "exp(S + L)")
+@wrong("flash_backward", "exp(S + L)", named=("lse_added",))
 def logsumexp_added(*args):
     return backward(*args, again=lambda s, lse: np.exp(s + lse[:, None]))
 
@@ -56,7 +56,7 @@ def quotient_of_exponentials(*args):
     return backward(*args, again=lambda s, lse: np.exp(s) / np.exp(lse)[:, None])
 
 
-@wrong("flash_backward", "S - L: the exponential is missing")
+@wrong("flash_backward", "S - L: the exponential is missing", named=("no_exp",))
 def no_exponential(*args):
     return backward(*args, again=lambda s, lse: np.where(np.isneginf(s), 0, s - lse[:, None]))
 
@@ -81,7 +81,7 @@ def careless_softmax_of_the_tile(*args):
     return backward(*args, again=softmax)
 
 
-@wrong("flash_backward", "the logsumexp of other rows: always the first tile's")
+@wrong("flash_backward", "the logsumexp of other rows: always the first tile's", named=("lse_first",))
 def logsumexp_of_the_first_tile(d_out, query, key, value, out, logsumexp, *rest):
     return backward(
         d_out, query, key, value, out, logsumexp, *rest, again=lambda s, lse: np.exp(s - logsumexp[: len(s), None])
@@ -113,12 +113,12 @@ def scale_twice(d_out, query, *rest):
     return backward(d_out, query, *rest, back=1 / query.shape[1])
 
 
-@wrong("flash_backward", "the scale is 1 / d")
+@wrong("flash_backward", "the scale is 1 / d", named=("scale_d",))
 def scale_one_over_d(d_out, query, *rest):
     return backward(d_out, query, *rest, scale=1 / query.shape[1])
 
 
-@wrong("flash_backward", "the scale from the width of the values")
+@wrong("flash_backward", "the scale from the width of the values", named=("scale_v",))
 def scale_of_the_values(d_out, query, key, value, *rest):
     return backward(d_out, query, key, value, *rest, scale=value.shape[1] ** -0.5)
 
@@ -138,7 +138,7 @@ def out_twice(*args):
     return backward(*args, mean=lambda g, o: np.square(o).sum(1)[:, None])
 
 
-@wrong("flash_backward", "the row term from d_out and d_out", named=())
+@wrong("flash_backward", "the row term from d_out and d_out", named=("D_gg",))
 def d_out_twice(*args):
     return backward(*args, mean=lambda g, o: (g * g).sum(1)[:, None])
 
@@ -163,12 +163,12 @@ def sigmoid_rule(*args):
     return backward(*args, inside=lambda p, dp, term: p * (1 - p) * dp)
 
 
-@wrong("flash_backward", "dp goes on as it is", named=("ds_is_dp",))
+@wrong("flash_backward", "dp goes on as it is", named=("no_weights",))
 def softmax_left_out(*args):
     return backward(*args, inside=lambda p, dp, term: dp - term)
 
 
-@wrong("flash_backward", "one number for all rows", named=())
+@wrong("flash_backward", "one number for all rows", named=("D_total",))
 def one_term_for_all(*args):
     return backward(*args, mean=lambda g, o: np.full((len(g), 1), (g * o).sum()))
 
@@ -207,7 +207,7 @@ def own_place_hidden(*args):
     return backward(*args, mask=lambda top, start, shape, q, k: hidden(top, start + 1, shape, q, k))
 
 
-@wrong("flash_backward", "the mask lets one key of the future through", named=())
+@wrong("flash_backward", "the mask lets one key of the future through", named=("one_ahead",))
 def one_ahead(*args):
     return backward(*args, mask=lambda top, start, shape, q, k: hidden(top + 1, start, shape, q, k))
 
@@ -217,7 +217,7 @@ def row_offset_forgotten(*args):
     return backward(*args, mask=lambda top, start, shape, q, k: hidden(0, start, shape, q, k))
 
 
-@wrong("flash_backward", "hidden scores are 0", named=())
+@wrong("flash_backward", "hidden scores are 0", named=("hidden_zero",))
 def hidden_zero(*args):
     return backward(*args, fill=0.0)
 
@@ -237,12 +237,12 @@ def d_key_and_value_assigned(*args):
     return backward(*args, add_k=False, add_v=False)
 
 
-@wrong("flash_backward", "only d_value assigned")
+@wrong("flash_backward", "only d_value assigned", named=("dv_only",))
 def d_value_assigned(*args):
     return backward(*args, add_v=False)
 
 
-@wrong("flash_backward", "only d_key assigned")
+@wrong("flash_backward", "only d_key assigned", named=("dk_only",))
 def d_key_assigned(*args):
     return backward(*args, add_k=False)
 
@@ -262,12 +262,12 @@ def tail_of_keys(*args):
     return backward(*args, columns=lambda k, block: range(0, k - block + 1, block))
 
 
-@wrong("flash_backward", "the tail of the queries is left out", named=())
+@wrong("flash_backward", "the tail of the queries is left out", named=("drop_q",))
 def tail_of_queries(*args):
     return backward(*args, rows=lambda q, block: range(0, q - block + 1, block))
 
 
-@wrong("flash_backward", "both tails are left out", named=())
+@wrong("flash_backward", "both tails are left out", named=("drop_tail", "drop_q"))
 def both_tails(*args):
     return backward(
         *args,

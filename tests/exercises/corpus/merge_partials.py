@@ -21,7 +21,7 @@ def plain_mean(ma, la, oa, mb, lb, ob):
     return m, wa + wb, np.mean([oa, ob], axis=0)
 
 
-@wrong("merge_partials", "the sum of the outputs")
+@wrong("merge_partials", "the sum of the outputs", named=("added",))
 def plain_sum(ma, la, oa, mb, lb, ob):
     m, wa, wb = masses(ma, la, mb, lb)
     return m, wa + wb, oa + ob
@@ -38,7 +38,7 @@ def shares_of_totals(ma, la, oa, mb, lb, ob):
     return np.maximum(ma, mb), t, (la / safe(t))[:, None] * oa + (lb / safe(t))[:, None] * ob
 
 
-@wrong("merge_partials", "shares of the totals as they are, the total right")
+@wrong("merge_partials", "shares of the totals as they are, the total right", named=("shares_l_only",))
 def shares_of_totals_total_right(ma, la, oa, mb, lb, ob):
     m, wa, wb = masses(ma, la, mb, lb)
     t = safe(la + lb)
@@ -60,7 +60,7 @@ def no_totals_at_all(ma, la, oa, mb, lb, ob):
     return m, t, (ea[:, None] * oa + eb[:, None] * ob) / safe(t)[:, None]
 
 
-@wrong("merge_partials", "unnormalised outputs are expected, then divided", named=())
+@wrong("merge_partials", "unnormalised outputs are expected, then divided", named=("sums_divided",))
 def sums_divided(ma, la, oa, mb, lb, ob):
     m, wa, wb = masses(ma, la, mb, lb)
     f = np.where(np.isneginf(m), 0, m)
@@ -95,7 +95,7 @@ def divided_by_totals_added(ma, la, oa, mb, lb, ob):
     return m, t, (wa[:, None] * oa + wb[:, None] * ob) / safe(t)[:, None]
 
 
-@wrong("merge_partials", "divided by the totals added, the total itself right", named=())
+@wrong("merge_partials", "divided by the totals added, the total itself right", named=("over_totals",))
 def out_divided_by_totals_added(ma, la, oa, mb, lb, ob):
     m, wa, wb = masses(ma, la, mb, lb)
     return m, wa + wb, (wa[:, None] * oa + wb[:, None] * ob) / safe(la + lb)[:, None]
@@ -119,7 +119,7 @@ def no_shift(ma, la, oa, mb, lb, ob):
     return m, t * np.exp(-np.where(np.isneginf(m), 0, m)), out
 
 
-@wrong("merge_partials", "the total measured against 0", named=())
+@wrong("merge_partials", "the total measured against 0", named=("against_zero",))
 def total_against_zero(ma, la, oa, mb, lb, ob):
     wa, wb = la * np.exp(ma), lb * np.exp(mb)
     t = wa + wb
@@ -133,14 +133,14 @@ def maxima_added(ma, la, oa, mb, lb, ob):
     return m, wa + wb, (wa[:, None] * oa + wb[:, None] * ob) / (wa + wb)[:, None]
 
 
-@wrong("merge_partials", "the maximum of the second part", named=())
+@wrong("merge_partials", "the maximum of the second part", named=("second",))
 def second_maximum(ma, la, oa, mb, lb, ob):
     f = np.where(np.isneginf(mb), 0, mb)
     wa, wb = la * np.exp(ma - f), lb * np.exp(mb - f)
     return mb, wa + wb, (wa[:, None] * oa + wb[:, None] * ob) / safe(wa + wb)[:, None]
 
 
-@wrong("merge_partials", "the smaller of the two maxima", named=())
+@wrong("merge_partials", "the smaller of the two maxima", named=("smaller",))
 def smaller_maximum(ma, la, oa, mb, lb, ob):
     m = np.minimum(ma, mb)
     wa, wb = la * np.exp(ma - m), lb * np.exp(mb - m)
@@ -155,7 +155,7 @@ def logsumexp_and_one(ma, la, oa, mb, lb, ob):
     return both, np.where(np.isneginf(both), 0.0, 1.0), np.exp(a - f)[:, None] * oa + np.exp(b - f)[:, None] * ob
 
 
-@wrong("merge_partials", "the logsumexp as the total", named=())
+@wrong("merge_partials", "the logsumexp as the total", named=("total_is_lse",))
 def logsumexp_as_total(ma, la, oa, mb, lb, ob):
     m, wa, wb = masses(ma, la, mb, lb)
     t = wa + wb
@@ -178,7 +178,7 @@ def careless(ma, la, oa, mb, lb, ob):
     return m, t, (wa[:, None] * oa + wb[:, None] * ob) / t[:, None]
 
 
-@wrong("merge_partials", "0 / 0 where neither sees a key, no -inf - (-inf)", named=("nan_rows",))
+@wrong("merge_partials", "0 / 0 where neither sees a key, no -inf - (-inf)", named=("nan_division",))
 def careless_division(ma, la, oa, mb, lb, ob):
     m, wa, wb = masses(ma, la, mb, lb)
     t = wa + wb
@@ -193,7 +193,7 @@ def careless_logsumexp(ma, la, oa, mb, lb, ob):
     return m, np.exp(both - m), np.exp(a - both)[:, None] * oa + np.exp(b - both)[:, None] * ob
 
 
-@wrong("merge_partials", "one maximum for all queries", named=())
+@wrong("merge_partials", "one maximum for all queries", named=("one_for_all",))
 def one_maximum(ma, la, oa, mb, lb, ob):
     m = max(ma.max(), mb.max())
     wa, wb = la * np.exp(ma - m), lb * np.exp(mb - m)
@@ -206,7 +206,7 @@ def larger_takes_all(ma, la, oa, mb, lb, ob):
     return np.where(first, ma, mb), np.where(first, la, lb), np.where(first[:, None], oa, ob)
 
 
-@wrong("merge_partials", "only the first part is rescaled: wrong if its maximum is larger", named=())
+@wrong("merge_partials", "only the first part is rescaled: wrong if its maximum is larger", named=("first_only",))
 def only_the_first_rescaled(ma, la, oa, mb, lb, ob):
     m, wa, _ = masses(ma, la, mb, lb)
     t = wa + lb

@@ -37,7 +37,7 @@ def triangle_everywhere(n, workers):
     return np.full((workers, workers), np.tri(size).sum())
 
 
-@wrong("striped_pairs", "the strict triangle everywhere", named=())
+@wrong("striped_pairs", "the strict triangle everywhere", named=("none_alike",))
 def strict_triangle_everywhere(n, workers):
     size = n // workers
     return np.full((workers, workers), size * (size - 1) // 2)
@@ -118,14 +118,14 @@ def one_for_each_worker(n, workers):
     return np.array([sum(i + 1 for i in range(w, n, workers)) for w in range(workers)])
 
 
-@wrong("striped_pairs", "the size of a stripe is the number of workers")
+@wrong("striped_pairs", "the size of a stripe is the number of workers", named=("size_workers",))
 def size_is_workers(n, workers):
     size = workers
     w, t = np.indices((workers, workers))
     return np.where((w - t) % workers <= w, size * (size + 1) // 2, size * (size - 1) // 2)
 
 
-@wrong("striped_pairs", "n in place of the size")
+@wrong("striped_pairs", "n in place of the size", named=("size_n",))
 def n_for_size(n, workers):
     w, t = np.indices((workers, workers))
     return np.where((w - t) % workers <= w, n * (n + 1) // 2, n * (n - 1) // 2)
@@ -180,7 +180,7 @@ def at_the_owner(n, workers):
     return pairs
 
 
-@wrong("striped_pairs", "only each token with itself", named=())
+@wrong("striped_pairs", "only each token with itself", named=("own_alone",))
 def itself_only(n, workers):
     pairs = np.zeros((workers, workers), dtype=int)
     pairs[:, 0] = n // workers
