@@ -73,6 +73,22 @@ ONE_TILE = value_exercise(
             "average", "the mean of both outputs",
             "You averaged two outputs; the old keys and the new ones do not have equal totals.", 1,
         ): lambda: (20 + (50 + 10 * math.exp(-3)) / (1 + math.exp(-3))) / 2,
+        Mistake(
+            "new_not_shifted", "exp(score - 3) for the new keys",
+            "The new terms are measured against 3; what all terms are measured against is the new maximum.", 2,
+        ): lambda: (30 / math.e + 50 * math.e + 10 * math.exp(-2)) / (1.5 / math.e + math.e + math.exp(-2)),
+        Mistake(
+            "plain_new", "exp(score) for the new keys",
+            "The new terms are not measured against any maximum, the old ones are: one maximum for all.", 2,
+        ): lambda: (30 / math.e + 50 * math.exp(4) + 10 * math.e) / (1.5 / math.e + math.exp(4) + math.e),
+        Mistake(
+            "values_swapped", "10 with 4, 50 with 1",
+            "The two values changed places: 50 belongs to the score 4, 10 to the score 1.", 3,
+        ): lambda: (30 / math.e + 10 + 50 * math.exp(-3)) / (1.5 / math.e + 1 + math.exp(-3)),
+        Mistake(
+            "one_key", "the key with score 1 forgotten",
+            "The key with the score 1 is left out: it is small beside the other, but it counts.", 3,
+        ): lambda: (30 / math.e + 50) / (1.5 / math.e + 1),
     },
     hints=(
         "What is the maximum of all keys seen, the new ones among them?",

@@ -387,6 +387,7 @@ _FORWARD = Exercise(
     insight="Per query you carried v + 2 numbers, whatever the number of keys; the score matrix never existed.",
     accepts={"queries in tiles, too": queries_in_tiles_too, **FLASH_FORWARD},
     outputs=("out", "logsumexp"),
+    cancelling=(frozenset({"strict", "one_ahead"}),),
     method=_method,
 )  # fmt: skip
 

@@ -78,6 +78,18 @@ _FLOPS = value_exercise(
             "q_plus_k", "2 (q + k) (d + v)",
             "You added queries and keys, as if each were used once; each query meets every key.", 1,
         ): lambda: 2 * (300 + 700) * (64 + 96),
+        Mistake(
+            "half_doubled", "2 q k d + q k v",
+            "You doubled the first product alone: in both, each multiply-add counts as two operations.", 3,
+        ): lambda: 300 * 700 * (2 * 64 + 96),
+        Mistake(
+            "exact_sums", "a sum of n terms as n - 1 additions",
+            "A sum of n terms takes n - 1 additions, true; here each multiply-add counts as two.", 3,
+        ): lambda: 300 * 700 * (2 * 64 - 1) + 300 * 96 * (2 * 700 - 1),
+        Mistake(
+            "values_once", "2 q k d + 2 q v",
+            "In the second product each of the q v entries of the output is a sum over all keys.", 2,
+        ): lambda: 2 * 300 * (700 * 64 + 96),
         **_WITH_SOFTMAX,
     },
     hints=(
@@ -142,7 +154,7 @@ _SCORES = value_exercise(
             "numbers", "no bytes", "That is how many numbers there are; each takes 2 bytes in float16.", 3
         ): lambda: 32 * 16385,
         Mistake(
-            "float32", "4 bytes", "A float16 number has 16 bits: 2 bytes, not 4.", 3
+            "float32", "4 bytes", "That is 4 bytes for each number, or two matrices for each head; float16 has 2 bytes, and scores are asked for.", 3
         ): lambda: 32 * 16385 * 4,
         Mistake(
             "bits", "16 for each", "That is in bits.", 3
@@ -156,6 +168,23 @@ _SCORES = value_exercise(
         Mistake(
             "queries", "d", "That is how much the queries grow, with d = 64; the question is about the scores.", 2
         ): lambda: 32 * 64 * 2,
+        Mistake(
+            "keys_and_values", "2 d",
+            "That is how much keys and values grow, with d = 64; the question is about the scores.", 2,
+        ): lambda: 2 * 32 * 64 * 2,
+        Mistake(
+            "row_numbers", "n + 1 for each head, no bytes",
+            "Those are the numbers in the row of the new query: a number has 2 bytes, and there is a new key "
+            "as well.", 2,
+        ): lambda: 32 * 8193,
+        Mistake(
+            "times_d", "times d",
+            "A score is one number, whatever the width d of queries and keys.", 2,
+        ): lambda: 32 * 16385 * 64 * 2,
+        Mistake(
+            "one_head_numbers", "2 n + 1",
+            "That is how many numbers one head gets; there are 32 heads, and each number has 2 bytes.", 3,
+        ): lambda: 16385,
     },
     hints=(
         "Draw the matrix of one head, and what is added when a token comes.",
@@ -203,11 +232,11 @@ _TILES = value_exercise(
             "all", "4 times 5", "Those are all tiles; some hold nothing but pairs in the future.", 1
         ): lambda: 20,
         Mistake(
-            "half", "half of all", "Half of the pairs is not half of the tiles: those on the diagonal count in full.", 2
+            "half", "half of all", "That is half of all tiles, or the triangle of a 4 by 4 grid; tiles that the diagonal cuts count in full, in 5 columns.", 2
         ): lambda: 10,
         Mistake(
             "no_tail", "floor(14 / 4) times floor(14 / 3), of these the visible ones",
-            "The tail is missing: the last two queries and the last two keys have tiles, too.", 3,
+            "That leaves out the tail, the last two queries and keys, or counts pairs by the dozen: tiles are whole.", 3,
         ): lambda: 9,
         Mistake(
             "full_only", "tiles without a hidden pair",
@@ -235,14 +264,14 @@ _TILES = value_exercise(
         ): lambda: _tiles_where(lambda pairs: min(j for _, j in pairs) < max(i for i, _ in pairs)),
         Mistake(
             "beyond", "the last row of tiles as if it held 4 queries",
-            "The last row of tiles ends with query 13, the end of the matrix: there are no keys beyond it.", 3,
+            "That is a 5 by 5 grid, or a last row of tiles with 4 queries; it ends with query 13, and no keys lie beyond.", 3,
         ): lambda: sum((top + 4 - 1) // 3 + 1 for top in range(0, 14, 4)),
         Mistake(
             "pairs", "14 times 15 / 2",
             "Those are the visible pairs of a query and a key; the question is in how many tiles they lie.", 1,
         ): lambda: 105,
         Mistake(
-            "skipped", "the tiles left out", "That is how many tiles are skipped; the question is how many are not.", 1
+            "skipped", "the tiles left out", "So many tiles are skipped, and as many are cut by the diagonal; all that are not skipped count.", 1
         ): lambda: 6,
     },
     hints=(

@@ -315,6 +315,26 @@ _PAIRS = value_exercise(
         ),
         Mistake("one", "3 tokens alone", "That is the short sentence; the long one is missing.", 3): lambda: 6,
         Mistake("other", "5 tokens alone", "That is the long sentence; the short one is missing.", 3): lambda: 15,
+        Mistake(
+            "padded_see_themselves", "21 + 2",
+            "You let the two padded queries see themselves; they see nothing, for padding is no key.", 2,
+        ): lambda: 23,
+        Mistake(
+            "short_square", "3 * 3 + 15",
+            "The long sentence is causal in your count; in the short one, too, nobody may look ahead.", 1,
+        ): lambda: 24,
+        Mistake(
+            "long_square", "6 + 5 * 5",
+            "The short sentence is causal in your count; in the long one, too, nobody may look ahead.", 1,
+        ): lambda: 31,
+        Mistake(
+            "half", "50 / 2",
+            "Half of all pairs is not what the masks leave: the diagonal stays, and the columns of padding go.", 2,
+        ): lambda: 25,
+        Mistake(
+            "half_real", "(3 * 3 + 5 * 5) / 2",
+            "Half of the pairs of real tokens leaves out half of the diagonal; a token may look at itself.", 2,
+        ): lambda: 17,
     },
     hints=(
         "Draw the two grids, 5 by 5. Cross out what lies above the diagonal, and then the columns of padding.",

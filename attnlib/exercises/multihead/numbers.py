@@ -54,6 +54,26 @@ _PARAMETERS = value_exercise(
         Mistake(
             "no_out_bias", "3 biases", "Close: the out projection has a bias too, as long as a token.", 2
         ): lambda: 4 * 768**2 + 3 * 768,
+        Mistake(
+            "one_bias", "4 m² + m",
+            "One bias is there, as long as a token; each of the four projections has its own.", 2,
+        ): lambda: 4 * 768**2 + 768,
+        Mistake(
+            "bias_numbers", "4 m² + 4",
+            "A bias is not one number: it has one for each column of its matrix.", 2,
+        ): lambda: 4 * 768**2 + 4,
+        Mistake(
+            "no_Wo_no_bias", "3 m²",
+            "The out projection, back to tokens, is missing, and so are the biases, one number per column.", 1,
+        ): lambda: 3 * 768**2,
+        Mistake(
+            "out_from_one_head", "3 (m² + m) + d m + m",
+            "Your out projection starts from one head; it takes the features of all heads side by side.", 1,
+        ): lambda: 3 * (768**2 + 768) + 64 * 768 + 768,
+        Mistake(
+            "five", "5 (m² + m)",
+            "One matrix too many: queries, keys, values, and back to tokens.", 1,
+        ): lambda: 5 * (768**2 + 768),
     },
     hints=(
         "Four matrices. Three lead from a token of 768 numbers to 12 heads of 64 features each; the fourth leads back.",
@@ -96,15 +116,34 @@ _SCORE_MEBIBYTES = value_exercise(
         ): lambda: 64.0,
         Mistake("one_head", "1 head", "That is one head; every query head has a score matrix of its own.", 1): lambda: 8.0,
         Mistake(
-            "float32", "4 bytes", "You took 4 bytes for each number; float16 has half of that.", 2
+            "float32", "4 bytes", "That is 4 bytes for each number, or two matrices for each head; float16 has 2 bytes, and only scores are asked for.", 2
         ): lambda: 512.0,
-        Mistake("no_bytes", "1 byte", "You counted numbers; each of them takes two bytes in float16.", 2): lambda: 128.0,
+        Mistake(
+            "no_bytes", "1 byte",
+            "That is one byte for each pair, or half of the pairs: float16 takes two bytes, and nothing is hidden here.", 2,
+        ): lambda: 128.0,
         Mistake("megabytes", "MB", "That is in units of a million bytes; a MiB is 1024 times 1024 bytes.", 3): (
             lambda: 32 * 2048**2 * 2 / 1e6
         ),
         Mistake("bytes", "bytes", "That is the number of bytes; divide by 1024 twice to get MiB.", 3): (
             lambda: float(32 * 2048**2 * 2)
         ),
+        Mistake(
+            "both_heads", "32 + 8 heads",
+            "You counted score matrices for query heads and key heads; a score belongs to a query head.", 1,
+        ): lambda: 320.0,
+        Mistake(
+            "one_group", "4 heads",
+            "That is one group of four query heads; all 32 have score matrices of their own.", 1,
+        ): lambda: 32.0,
+        Mistake(
+            "one_row", "n for each head",
+            "That is one score for each token; every token has a score for every token.", 1,
+        ): lambda: 0.125,
+        Mistake(
+            "bits", "16 for each",
+            "A float16 number has 16 bits: 2 bytes, not 16.", 2,
+        ): lambda: 2048.0,
     },
     hints=(
         "One score for each query head and each pair of a query and a key.",
