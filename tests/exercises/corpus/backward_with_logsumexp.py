@@ -170,7 +170,7 @@ def softmax_without_maximum(d_out, d_logsumexp, query, key, value):
     return ds @ key, ds.T @ query, p.T @ d_out
 
 
-@wrong("backward_with_logsumexp", "d_key with queries and keys exchanged", named=())
+@wrong("backward_with_logsumexp", "d_key with queries and keys exchanged", says=r"order of the outputs")
 def d_key_not_turned(*args):
     d_query, d_key, d_value = answer(*args, lambda p, dp, mean, dl, s: p * (dp - mean + dl))
     return d_key, d_query, d_value

@@ -44,7 +44,7 @@ def whole_square_shifted(letters, places):
     return 100 * np.eye(n, k=-1), np.eye(n)
 
 
-@wrong("previous_token_head", "letters and places in the other order")
+@wrong("previous_token_head", "letters and places in the other order", says=r"no more weight than another")
 def places_before_letters(letters, places):
     wq, wk = np.zeros((letters + places, places)), np.zeros((letters + places, places))
     wq[:places] = 100 * np.eye(places, k=-1)
@@ -106,20 +106,29 @@ def place_as_a_number(letters, places):
     return 10 * wq, wk
 
 
-@wrong("previous_token_head", "minus the distance to the place before, not squared")
+@wrong(
+    "previous_token_head", "minus the distance to the place before, not squared",
+    says=r"token 2 looks most at token 0, and should look at token 1",
+)
 def distance_not_squared(letters, places):
     wq = np.vstack([np.zeros((letters, 2)), np.stack([np.arange(places) - 1, np.ones(places)], 1)])
     wk = np.vstack([np.zeros((letters, 2)), np.stack([np.ones(places), -np.arange(places)], 1)])
     return 9 * wq, wk
 
 
-@wrong("previous_token_head", "all earlier places alike", named=())
+@wrong(
+    "previous_token_head", "all earlier places alike",
+    says=r"token 2 gives token 1, where it should look, no more weight than another",
+)
 def all_earlier_alike(letters, places):
     zeros = np.zeros((letters, places))
     return np.vstack([zeros, 100 * np.tril(np.ones((places, places)), -1)]), np.vstack([zeros, np.eye(places)])
 
 
-@wrong("previous_token_head", "itself and the one before")
+@wrong(
+    "previous_token_head", "itself and the one before",
+    says=r"token 1 gives token 0, where it should look, no more weight",
+)
 def two_diagonals(letters, places):
     zeros = np.zeros((letters, places))
     return np.vstack([zeros, 100 * (np.eye(places) + np.eye(places, k=-1))]), np.vstack([zeros, np.eye(places)])
@@ -133,12 +142,12 @@ def letters_shifted(letters, places):
     return wq, wk
 
 
-@wrong("previous_token_head", "places without the rows of the letters")
+@wrong("previous_token_head", "places without the rows of the letters", says=r"\(6, 6\); a matrix with 9 rows")
 def rows_of_letters_missing(letters, places):
     return 30 * np.eye(places, k=-1), np.eye(places)
 
 
-@wrong("previous_token_head", "transposed: columns for the tokens' features")
+@wrong("previous_token_head", "transposed: columns for the tokens' features", says=r"\(6, 9\); a matrix with 9 rows")
 def transposed_matrices(letters, places):
     wq = np.hstack([np.zeros((places, letters)), 100 * np.eye(places, k=1)])
     wk = np.hstack([np.zeros((places, letters)), np.eye(places)])
@@ -151,13 +160,13 @@ def key_first(letters, places):
     return np.vstack([zeros, np.eye(places)]), np.vstack([zeros, 77 * np.eye(places, k=-1)])
 
 
-@wrong("previous_token_head", "minus infinity for all other places")
+@wrong("previous_token_head", "minus infinity for all other places", says=r"no numbers")
 def infinite_scores(letters, places):
     wq = np.vstack([np.zeros((letters, places)), np.where(np.eye(places, k=-1) == 1, 0, -np.inf)])
     return wq, np.vstack([np.zeros((letters, places)), np.eye(places)])
 
 
-@wrong("previous_token_head", "made for six places")
+@wrong("previous_token_head", "made for six places", says=r"100 letters, token 6")
 def for_six_places(letters, places):
     wq, wk = np.zeros((2, letters + places, 6))
     for i in range(1, 6):
@@ -209,7 +218,10 @@ def minus_twice(letters, places):
     return wq, wk
 
 
-@wrong("first_of_its_kind_head", "the bonus of the letter is fixed", named=("weak",))
+@wrong(
+    "first_of_its_kind_head", "the bonus of the letter is fixed",
+    named=("weak",), says=r"abcabc, token 2 gives token 2",
+)
 def fixed_bonus(letters, places):
     wq, wk = features(letters, places)
     wq[:letters, :letters] = 20 * np.eye(letters)
@@ -219,7 +231,10 @@ def fixed_bonus(letters, places):
     return wq, wk
 
 
-@wrong("first_of_its_kind_head", "the bonus of the letter is 100: enough for the short texts alone", named=("weak",))
+@wrong(
+    "first_of_its_kind_head", "the bonus of the letter is 100: enough for the short texts alone",
+    named=("weak",), says=r"aaaaab, token 5 gives token 5",
+)
 def bonus_of_a_hundred(letters, places):
     wq, wk = features(letters, places)
     wq[:letters, :letters] = 100 * np.eye(letters)
@@ -229,7 +244,7 @@ def bonus_of_a_hundred(letters, places):
     return wq, wk
 
 
-@wrong("first_of_its_kind_head", "a step of 1 without the root of d", named=("gentle",))
+@wrong("first_of_its_kind_head", "a step of 1 without the root of d", named=("gentle",), says=r"with the weight 0.41")
 def step_of_one(letters, places):
     wq, wk = features(letters, places)
     wq[:letters, :letters] = 50 * places * np.eye(letters)
@@ -239,7 +254,7 @@ def step_of_one(letters, places):
     return wq, wk
 
 
-@wrong("first_of_its_kind_head", "a share of the places: j / places", named=("gentle",))
+@wrong("first_of_its_kind_head", "a share of the places: j / places", named=("gentle",), says=r"with the weight 0.57")
 def share_of_places(letters, places):
     wq, wk = features(letters, places)
     wq[:letters, :letters] = 50 * np.eye(letters)
@@ -249,7 +264,7 @@ def share_of_places(letters, places):
     return wq, wk
 
 
-@wrong("first_of_its_kind_head", "one over the place", named=())
+@wrong("first_of_its_kind_head", "one over the place", says=r"with the weight 0.82")
 def one_over_the_place(letters, places):
     wq, wk = features(letters, places)
     wq[:letters, :letters] = 100 * np.eye(letters)
@@ -259,7 +274,7 @@ def one_over_the_place(letters, places):
     return wq, wk
 
 
-@wrong("first_of_its_kind_head", "only place 0 is preferred")
+@wrong("first_of_its_kind_head", "only place 0 is preferred", says=r"abcabc, token 1 gives token 1")
 def place_zero_preferred(letters, places):
     wq, wk = features(letters, places)
     wq[:letters, :letters] = 100 * np.eye(letters)
@@ -275,7 +290,10 @@ def the_token_itself(letters, places):
     return 40 * w, 40 * w
 
 
-@wrong("first_of_its_kind_head", "every feature meets itself", named=("itself",))
+@wrong(
+    "first_of_its_kind_head", "every feature meets itself",
+    named=("itself",), says=r"token 1 looks most at token 1, and should look at token 0",
+)
 def identity(letters, places):
     return 50 * np.eye(letters + places), np.eye(letters + places)
 
@@ -297,7 +315,10 @@ def sign_of_the_letters(letters, places):
     return wq, wk
 
 
-@wrong("first_of_its_kind_head", "the places ask with their own number", named=("own_place",))
+@wrong(
+    "first_of_its_kind_head", "the places ask with their own number",
+    named=("own_place",), says=r"token 0 gives token 0",
+)
 def places_ask(letters, places):
     wq, wk = features(letters, places)
     wq[:letters, :letters] = 100 * places**2 * np.eye(letters)
@@ -325,7 +346,10 @@ def the_previous_token(letters, places):
     return wq, wk
 
 
-@wrong("first_of_its_kind_head", "a falling feature for both letters and places, sizes of two matrices differ")
+@wrong(
+    "first_of_its_kind_head", "a falling feature for both letters and places, sizes of two matrices differ",
+    says=r"queries have 3 features, keys 4",
+)
 def widths_differ(letters, places):
     wq = np.vstack([np.eye(letters), np.zeros((places, letters))])
     wk = np.zeros((letters + places, letters + 1))
@@ -334,7 +358,7 @@ def widths_differ(letters, places):
     return wq, wk
 
 
-@wrong("first_of_its_kind_head", "a list of one matrix")
+@wrong("first_of_its_kind_head", "a list of one matrix", says=r"returns one array")
 def one_matrix(letters, places):
     wq, wk = features(letters, places)
     wq[:letters, :letters] = 30 * places * np.eye(letters)

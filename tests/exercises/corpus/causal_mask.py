@@ -5,12 +5,12 @@ import numpy as np
 from . import wrong
 
 
-@wrong("causal_mask", "the lower triangle, as in every tutorial")
+@wrong("causal_mask", "the lower triangle, as in every tutorial", says=r"True or False is expected")
 def tril_of_ones(q, k):
     return np.tril(np.ones((q, k)))
 
 
-@wrong("causal_mask", "the right triangle, but of ones and zeros")
+@wrong("causal_mask", "the right triangle, but of ones and zeros", says=r"True or False is expected")
 def zeros_and_ones(q, k):
     return np.tril(np.ones((q, k), dtype=int), k - q)
 
@@ -52,13 +52,13 @@ def tril_other_sign(q, k):
     return np.tril(np.ones((q, k), dtype=bool), k=q - k)
 
 
-@wrong("causal_mask", "no negative shift")
+@wrong("causal_mask", "no negative shift", says=r"more queries than keys.*4 are True")
 def shift_at_least_zero(q, k):
     past = max(0, k - q)
     return np.arange(k) <= np.arange(q)[:, None] + past
 
 
-@wrong("causal_mask", "the shift without its sign")
+@wrong("causal_mask", "the shift without its sign", says=r"more queries than keys.*5 are True")
 def shift_without_sign(q, k):
     return np.tri(q, k, abs(k - q), dtype=bool)
 
@@ -84,18 +84,21 @@ def first_rows_of_a_square(q, k):
     return full[:q, :]
 
 
-@wrong("causal_mask", "the last rows of a square mask, which has only k of them")
+@wrong(
+    "causal_mask", "the last rows of a square mask, which has only k of them",
+    says=r"more queries than keys.*shape",
+)
 def last_rows_of_a_square(q, k):
     full = np.arange(k)[:, None] >= np.arange(k)
     return full[-q:]
 
 
-@wrong("causal_mask", "a square mask of the queries")
+@wrong("causal_mask", "a square mask of the queries", says=r"\(3, 3\); \(3, 5\)")
 def square_of_queries(q, k):
     return np.tril(np.ones((q, q), dtype=bool))
 
 
-@wrong("causal_mask", "keys down, queries across")
+@wrong("causal_mask", "keys down, queries across", says=r"\(5, 3\); \(3, 5\)")
 def keys_down(q, k):
     return np.arange(k)[:, None] <= np.arange(q) + k - q
 
@@ -134,13 +137,13 @@ def additive_from_the_first_corner(q, k):
     return np.triu(np.full((q, k), -np.inf), 1)
 
 
-@wrong("causal_mask", "the additive mask with a finite number")
+@wrong("causal_mask", "the additive mask with a finite number", says=r"True or False is expected")
 def additive_minus_1e9(q, k):
     keep = np.arange(k) <= np.arange(q)[:, None] + k - q
     return (1.0 - keep) * -1e9
 
 
-@wrong("causal_mask", "the row of the first query alone")
+@wrong("causal_mask", "the row of the first query alone", says=r"\(5,\); \(3, 5\)")
 def one_row(q, k):
     return np.arange(k) <= k - q
 
@@ -153,7 +156,7 @@ def slices_one_short(q, k):
     return mask
 
 
-@wrong("causal_mask", "slices whose end may be negative")
+@wrong("causal_mask", "slices whose end may be negative", says=r"more queries than keys.*1 are True")
 def slices_that_wrap(q, k):
     mask = np.zeros((q, k), dtype=bool)
     for row in range(q):

@@ -72,12 +72,12 @@ def plus(d_out, value, weights):
     return diagonals(weights * (d_weights + (weights * d_weights).sum(axis=-1, keepdims=True)))
 
 
-@wrong("distance_bias_backward", "the sign of the backward of the softmax")
+@wrong("distance_bias_backward", "the sign of the backward of the softmax", says=r"minus the right")
 def minus(d_out, value, weights):
     return -diagonals(right_scores(d_out, value, weights))
 
 
-@wrong("distance_bias_backward", "divided by the root of the width")
+@wrong("distance_bias_backward", "divided by the root of the width", says=r"square root of")
 def divided_by_root(d_out, value, weights):
     return diagonals(right_scores(d_out, value, weights)) / np.sqrt(value.shape[-1])
 
@@ -88,7 +88,7 @@ def mean_along_queries(d_out, value, weights):
     return diagonals(weights * (d_weights - (weights * d_weights).sum(axis=-2, keepdims=True)))
 
 
-@wrong("distance_bias_backward", "keepdims forgotten in the row mean")
+@wrong("distance_bias_backward", "keepdims forgotten in the row mean", says=r"\(2,5,5\) \(2,5\)")
 def keepdims_forgotten(d_out, value, weights):
     d_weights = d_out @ value.mT
     return diagonals(weights * (d_weights - (weights * d_weights).sum(axis=-1)))
@@ -115,13 +115,13 @@ def one_for_each_sequence(d_out, value, weights):
     return np.stack([np.trace(d_scores, -r, -2, -1) for r in range(weights.shape[-1])])
 
 
-@wrong("distance_bias_backward", "the gradient of one sequence, kept for each, batch first")
+@wrong("distance_bias_backward", "the gradient of one sequence, kept for each, batch first", says=r"\(2, 5\); \(5,\)")
 def one_for_each_sequence_first(d_out, value, weights):
     d_scores = right_scores(d_out, value, weights)
     return np.stack([np.trace(d_scores, -r, -2, -1) for r in range(weights.shape[-1])], axis=-1)
 
 
-@wrong("distance_bias_backward", "only axis 0 is summed")
+@wrong("distance_bias_backward", "only axis 0 is summed", says=r"\(4, 3\); \(4,\)")
 def only_axis_zero(d_out, value, weights):
     d_scores = right_scores(d_out, value, weights)
     if d_scores.ndim > 2:
@@ -190,14 +190,14 @@ def largest_distance_first(d_out, value, weights):
     return [np.trace(d_scores, r) for r in range(1 - n, 1)]
 
 
-@wrong("distance_bias_backward", "both sides of the diagonal: all 2 n - 1 distances")
+@wrong("distance_bias_backward", "both sides of the diagonal: all 2 n - 1 distances", says=r"\(9,\); \(5,\)")
 def both_sides(d_out, value, weights):
     n = weights.shape[-1]
     d_scores = right_scores(d_out, value, weights).reshape(-1, n, n).sum(axis=0)
     return np.array([np.trace(d_scores, -r) for r in range(1 - n, n)])
 
 
-@wrong("distance_bias_backward", "one bias for each pair")
+@wrong("distance_bias_backward", "one bias for each pair", says=r"\(5, 5\); \(5,\)")
 def one_for_each_pair(d_out, value, weights):
     n = weights.shape[-1]
     return right_scores(d_out, value, weights).reshape(-1, n, n).sum(axis=0)
@@ -237,7 +237,7 @@ def output_for_d_out(d_out, value, weights):
     return diagonals(through_softmax(out @ value.mT, weights))
 
 
-@wrong("distance_bias_backward", "one sequence only: value.T")
+@wrong("distance_bias_backward", "one sequence only: value.T", says=r"`.T` turns all axes")
 def for_one_sequence(d_out, value, weights):
     d_weights = d_out @ value.T
     return diagonals(through_softmax(d_weights, weights))

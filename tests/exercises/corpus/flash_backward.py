@@ -88,7 +88,7 @@ def logsumexp_of_the_first_tile(d_out, query, key, value, out, logsumexp, *rest)
     )
 
 
-@wrong("flash_backward", "the logsumexp broadcast along the keys")
+@wrong("flash_backward", "the logsumexp broadcast along the keys", says=r"\(2,3\) \(2,\)")
 def logsumexp_along_the_keys(*args):
     return backward(*args, again=lambda s, lse: np.exp(s - lse))
 
@@ -284,18 +284,18 @@ def blocks_swapped(*args):
     )
 
 
-@wrong("flash_backward", "the gradients as d_key, d_query, d_value", named=())
+@wrong("flash_backward", "the gradients as d_key, d_query, d_value", says=r"order of the outputs")
 def key_before_query(*args):
     d_query, d_key, d_value = backward(*args)
     return d_key, d_query, d_value
 
 
-@wrong("flash_backward", "the gradients as d_value, d_key, d_query", named=())
+@wrong("flash_backward", "the gradients as d_value, d_key, d_query", says=r"order of the outputs")
 def value_first(*args):
     return backward(*args)[::-1]
 
 
-@wrong("flash_backward", "minus the gradients of the scores", named=())
+@wrong("flash_backward", "minus the gradients of the scores", says=r"d_query: exactly minus")
 def sign(*args):
     return backward(*args, inside=lambda p, dp, term: p * (term - dp))
 

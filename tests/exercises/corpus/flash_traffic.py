@@ -191,12 +191,12 @@ def the_limit(n, d, capacity):
     return 4 * n**2 * d**2 / capacity
 
 
-@wrong("flash_traffic", "in bytes: four for each number", named=())
+@wrong("flash_traffic", "in bytes: four for each number", says=r"4 times the right one")
 def in_bytes(n, d, capacity):
     return 4 * moved(n, d, queries(d, capacity))
 
 
-@wrong("flash_traffic", "loads and stores as two numbers", named=())
+@wrong("flash_traffic", "loads and stores as two numbers", says=r"returns 2 things, but one is expected")
 def two_numbers(n, d, capacity):
     stores = n * d + n
     return moved(n, d, queries(d, capacity)) - stores, stores

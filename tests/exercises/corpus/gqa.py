@@ -57,7 +57,10 @@ def values_tiled(query, key, value):
     return attend(query, key.repeat(share, axis=1), np.hstack([value] * share))
 
 
-@wrong("gqa", "head i uses key head i // number of key heads")
+@wrong(
+    "gqa", "head i uses key head i // number of key heads",
+    says=r"index 2 is out of bounds for axis 1 with size 2",
+)
 def divided_by_the_number(query, key, value):
     used = np.arange(query.shape[1]) // key.shape[1]
     return attend(query, key[:, used], value[:, used])
@@ -94,19 +97,22 @@ def added(query, key, value):
     return attend(query, key.sum(axis=1, keepdims=True), value.sum(axis=1, keepdims=True))
 
 
-@wrong("gqa", "the query heads of a group averaged: as many outputs as key heads")
+@wrong(
+    "gqa", "the query heads of a group averaged: as many outputs as key heads",
+    says=r"\(3, 2, 3, 4\); \(3, 6, 3, 4\)",
+)
 def query_heads_averaged(query, key, value):
     b, h, q, d = query.shape
     grouped = query.reshape(b, key.shape[1], -1, q, d).mean(axis=2)
     return attend(grouped, key, value)
 
 
-@wrong("gqa", "one query head of each group")
+@wrong("gqa", "one query head of each group", says=r"\(3, 2, 3, 4\); \(3, 6, 3, 4\)")
 def one_of_each_group(query, key, value):
     return attend(query[:, :: query.shape[1] // key.shape[1]], key, value)
 
 
-@wrong("gqa", "repeated along the keys, which are then seen several times")
+@wrong("gqa", "repeated along the keys, which are then seen several times", says=r"\(3,2,7,15\)")
 def repeated_along_keys(query, key, value):
     share = query.shape[1] // key.shape[1]
     return attend(query, np.repeat(key, share, axis=2), np.repeat(value, share, axis=2))
@@ -119,18 +125,18 @@ def repeat_without_axis(query, key, value):
     return attend(query, key.reshape(*query.shape[:2], -1, query.shape[-1]), value.reshape(*query.shape[:2], -1, query.shape[-1]))
 
 
-@wrong("gqa", "plain broadcasting")
+@wrong("gqa", "plain broadcasting", says=r"\(3,6,3,7\).*\(3,2,7,5\)")
 def plain_broadcasting(query, key, value):
     return attend(query, key, value)
 
 
-@wrong("gqa", "reshaped: the group folded into the queries, and not unfolded")
+@wrong("gqa", "reshaped: the group folded into the queries, and not unfolded", says=r"\(3, 2, 9, 4\); \(3, 6, 3, 4\)")
 def folded_and_not_unfolded(query, key, value):
     b, h, q, d = query.shape
     return attend(query.reshape(b, key.shape[1], -1, d), key, value)
 
 
-@wrong("gqa", "folded into the queries, unfolded in the wrong order")
+@wrong("gqa", "folded into the queries, unfolded in the wrong order", says=r"right numbers, in other places")
 def unfolded_wrongly(query, key, value):
     b, h, q, d = query.shape
     g = h // key.shape[1]
@@ -164,7 +170,10 @@ def root_of_d_and_share(query, key, value):
     return softmax(query @ repeated(key, query).mT / np.sqrt(d)) @ repeated(value, query)
 
 
-@wrong("gqa", "divided by the share: the heads of a group are averaged in", named=())
+@wrong(
+    "gqa", "divided by the share: the heads of a group are averaged in",
+    says=r"one factor for each row|by a factor",
+)
 def divided_by_the_share(query, key, value):
     return attend(query, repeated(key, query), repeated(value, query)) / (query.shape[1] // key.shape[1])
 
@@ -207,18 +216,18 @@ def overwritten_in_a_group(query, key, value):
     return out
 
 
-@wrong("gqa", "the heads merged at the end", named=())
+@wrong("gqa", "the heads merged at the end", says=r"\(3, 3, 24\)")
 def merged_at_the_end(query, key, value):
     out = attend(query, repeated(key, query), repeated(value, query))
     return out.swapaxes(1, 2).reshape(len(out), query.shape[2], -1)
 
 
-@wrong("gqa", "heads and positions exchanged at the end", named=())
+@wrong("gqa", "heads and positions exchanged at the end", says=r"\(3, 3, 6, 4\)")
 def exchanged_at_the_end(query, key, value):
     return attend(query, repeated(key, query), repeated(value, query)).swapaxes(1, 2)
 
 
-@wrong("gqa", "the weights", named=())
+@wrong("gqa", "the weights", says=r"\(3, 6, 3, 5\)")
 def the_weights(query, key, value):
     return softmax(query @ repeated(key, query).mT / np.sqrt(query.shape[-1]))
 
@@ -237,7 +246,7 @@ def every_second_head(d_repeated, kv_heads):
     return np.stack([d_repeated[:, g::kv_heads].sum(axis=1) for g in range(kv_heads)], axis=1)
 
 
-@wrong("gqa_backward", "as many per group as there are groups", named=())
+@wrong("gqa_backward", "as many per group as there are groups", says=r"\(3, 3, 3, 5\); \(3, 2, 3, 5\)")
 def groups_and_members_swapped(d_repeated, kv_heads):
     b, h, n, d = d_repeated.shape
     return d_repeated.reshape(b, h // kv_heads, kv_heads, n, d).sum(axis=2)
@@ -248,13 +257,13 @@ def mean_of_each_group(d_repeated, kv_heads):
     return np.stack([part.mean(1) for part in np.array_split(d_repeated, kv_heads, axis=1)], 1)
 
 
-@wrong("gqa_backward", "the sum divided by the number of heads", named=())
+@wrong("gqa_backward", "the sum divided by the number of heads", says=r"axis -3 of d_repeated")
 def divided_by_heads(d_repeated, kv_heads):
     b, h, n, d = d_repeated.shape
     return d_repeated.reshape(b, kv_heads, -1, n, d).sum(axis=2) / h
 
 
-@wrong("gqa_backward", "the sum divided by the number of key heads", named=())
+@wrong("gqa_backward", "the sum divided by the number of key heads", says=r"too small")
 def divided_by_kv_heads(d_repeated, kv_heads):
     b, h, n, d = d_repeated.shape
     return d_repeated.reshape(b, kv_heads, -1, n, d).sum(axis=2) / kv_heads
@@ -292,14 +301,14 @@ def nothing_added(d_repeated, kv_heads):
     return d_repeated.copy()
 
 
-@wrong("gqa_backward", "every head gets its group's sum", named=())
+@wrong("gqa_backward", "every head gets its group's sum", says=r"\(3, 6, 3, 5\); \(3, 2, 3, 5\)")
 def sums_for_every_head(d_repeated, kv_heads):
     b, h, n, d = d_repeated.shape
     sums = d_repeated.reshape(b, kv_heads, -1, n, d).sum(axis=2)
     return np.repeat(sums, h // kv_heads, axis=1)
 
 
-@wrong("gqa_backward", "all heads added", named=())
+@wrong("gqa_backward", "all heads added", says=r"\(3, 3, 5\); \(3, 2, 3, 5\)")
 def all_heads_added(d_repeated, kv_heads):
     return d_repeated.sum(axis=1)
 
@@ -309,19 +318,19 @@ def all_heads_added_and_repeated(d_repeated, kv_heads):
     return np.repeat(d_repeated.sum(axis=1, keepdims=True), kv_heads, axis=1)
 
 
-@wrong("gqa_backward", "the batch is added as well", named=())
+@wrong("gqa_backward", "the batch is added as well", says=r"\(2, 3, 5\); \(3, 2, 3, 5\)")
 def batch_added(d_repeated, kv_heads):
     b, h, n, d = d_repeated.shape
     return d_repeated.reshape(b, kv_heads, -1, n, d).sum(axis=(0, 2))
 
 
-@wrong("gqa_backward", "keepdims", named=())
+@wrong("gqa_backward", "keepdims", says=r"axis of size 1 is too many")
 def with_keepdims(d_repeated, kv_heads):
     b, h, n, d = d_repeated.shape
     return d_repeated.reshape(b, kv_heads, -1, n, d).sum(axis=2, keepdims=True)
 
 
-@wrong("gqa_backward", "the tokens are added in place of the heads", named=())
+@wrong("gqa_backward", "the tokens are added in place of the heads", says=r"shape")
 def tokens_added(d_repeated, kv_heads):
     b, h, n, d = d_repeated.shape
     return d_repeated.reshape(b, kv_heads, -1, n, d).sum(axis=3)
@@ -339,18 +348,18 @@ def one_head_early(d_repeated, kv_heads):
     return np.stack([d_repeated[:, g * share : (g + 1) * share - 1].sum(axis=1) for g in range(kv_heads)], axis=1)
 
 
-@wrong("gqa_backward", "the share is kv_heads", named=())
+@wrong("gqa_backward", "the share is kv_heads", says=r"\(3, 3, 3, 5\); \(3, 2, 3, 5\)")
 def share_is_kv_heads(d_repeated, kv_heads):
     return np.add.reduceat(d_repeated, np.arange(0, d_repeated.shape[1], kv_heads), axis=1)
 
 
-@wrong("gqa_backward", "heads on the last axis", named=())
+@wrong("gqa_backward", "heads on the last axis", says=r"\(3, 3, 5, 2\)")
 def heads_last(d_repeated, kv_heads):
     parts = np.split(d_repeated, kv_heads, axis=1)
     return np.stack([part.sum(axis=1) for part in parts], axis=-1)
 
 
-@wrong("gqa_backward", "groups first, then the batch", named=())
+@wrong("gqa_backward", "groups first, then the batch", says=r"\(2, 3, 3, 5\)")
 def groups_first(d_repeated, kv_heads):
     return np.array([part.sum(axis=1) for part in np.split(d_repeated, kv_heads, axis=1)])
 

@@ -42,7 +42,7 @@ def nan_to_num_first(scores, keep):
     return softmax(masked)
 
 
-@wrong("masked_softmax", "-1e9, then zeros where hidden")
+@wrong("masked_softmax", "-1e9, then zeros where hidden", says=r"scores near -2e9")
 def minus_1e9_then_zero(scores, keep):
     weights = softmax(np.where(keep, scores, -1e9))
     return weights * keep
@@ -53,7 +53,7 @@ def minus_fifty(scores, keep):
     return softmax(np.where(keep, scores, -50.0))
 
 
-@wrong("masked_softmax", "hidden scores -100, empty rows zero")
+@wrong("masked_softmax", "hidden scores -100, empty rows zero", says=r"scores near -2e9")
 def minus_hundred(scores, keep):
     weights = softmax(np.where(keep, scores, -100.0))
     weights[~keep.any(axis=-1)] = 0.0
@@ -66,7 +66,7 @@ def below_the_smallest(scores, keep):
     return np.where(keep.any(-1, keepdims=True), softmax(np.where(keep, scores, lowest)), 0)
 
 
-@wrong("masked_softmax", "the logarithm of the mask, with an epsilon")
+@wrong("masked_softmax", "the logarithm of the mask, with an epsilon", says=r"epsilon")
 def log_of_the_mask(scores, keep):
     return softmax(scores + np.log(keep + 1e-9))
 
@@ -90,7 +90,7 @@ def renormalised(scores, keep):
     return p / p.sum(axis=-1, keepdims=True)
 
 
-@wrong("masked_softmax", "zeros after the softmax, divided again by sum + 1e-9")
+@wrong("masked_softmax", "zeros after the softmax, divided again by sum + 1e-9", says=r"epsilon")
 def renormalised_with_epsilon(scores, keep):
     p = softmax(scores) * keep
     return p / (p.sum(axis=-1, keepdims=True) + 1e-9)
@@ -102,7 +102,10 @@ def exponentials_times_mask(scores, keep):
     return e / e.sum(-1, keepdims=True)
 
 
-@wrong("masked_softmax", "exponentials times the mask, no maximum", named=("no_max", "nan_rows"))
+@wrong(
+    "masked_softmax", "exponentials times the mask, no maximum",
+    named=("no_max", "nan_rows"), says=r"scores near 1000.*NaN",
+)
 def exponentials_without_maximum(scores, keep):
     e = np.exp(scores) * keep
     return e / e.sum(-1, keepdims=True)
@@ -116,7 +119,7 @@ def guarded_without_maximum(scores, keep):
     return e / total
 
 
-@wrong("masked_softmax", "the maximum of visible scores and 0")
+@wrong("masked_softmax", "the maximum of visible scores and 0", says=r"scores near -2e9.*sum")
 def maximum_at_least_zero(scores, keep):
     top = np.max(scores, axis=-1, keepdims=True, where=keep, initial=0)
     e = np.where(keep, np.exp(scores - top), 0)
@@ -124,7 +127,7 @@ def maximum_at_least_zero(scores, keep):
     return e / np.where(total == 0, 1, total)
 
 
-@wrong("masked_softmax", "an epsilon in the sum of each row")
+@wrong("masked_softmax", "an epsilon in the sum of each row", says=r"epsilon")
 def epsilon_in_the_sum(scores, keep):
     top = np.where(keep, scores, -np.inf).max(axis=-1, keepdims=True)
     e = np.where(keep, np.exp(scores - np.where(np.isneginf(top), 0, top)), 0)
@@ -178,7 +181,7 @@ def masked_array(scores, keep):
     return e / e.sum(axis=-1, keepdims=True)
 
 
-@wrong("masked_softmax", "only the visible weights of each row")
+@wrong("masked_softmax", "only the visible weights of each row", says=r"unequal length")
 def visible_weights_only(scores, keep):
     rows = []
     for row, may in zip(scores.reshape(-1, scores.shape[-1]), keep.reshape(-1, keep.shape[-1])):
@@ -186,7 +189,7 @@ def visible_weights_only(scores, keep):
     return rows
 
 
-@wrong("masked_softmax", "a loop for matrices alone")
+@wrong("masked_softmax", "a loop for matrices alone", says=r"right only|ambiguous")
 def loop_for_matrices(scores, keep):
     out = np.zeros_like(scores)
     for i in range(scores.shape[0]):
@@ -210,7 +213,7 @@ def along_axis_zero(scores, keep):
     return np.nan_to_num(softmax(masked, axis=0))
 
 
-@wrong("masked_softmax", "keepdims forgotten in the sum")
+@wrong("masked_softmax", "keepdims forgotten in the sum", says=r"\(2,3,5\) \(2,3\)")
 def keepdims_forgotten(scores, keep):
     masked = np.where(keep, scores, -np.inf)
     e = np.exp(masked - masked.max(axis=-1, keepdims=True))
@@ -229,7 +232,10 @@ def empty_rows_share(scores, keep):
     return np.where(np.isnan(weights), 1 / scores.shape[-1], weights)
 
 
-@wrong("masked_softmax", "empty rows become zero, but as one flag for the whole array")
+@wrong(
+    "masked_softmax", "empty rows become zero, but as one flag for the whole array",
+    says=r"a row that sees nothing.*NaN",
+)
 def any_without_axis(scores, keep):
     weights = softmax(np.where(keep, scores, -np.inf))
     return weights if keep.any() else np.zeros_like(scores)
@@ -241,24 +247,24 @@ def all_for_any(scores, keep):
     return np.where(alive, softmax_or_zeros(np.where(keep, scores, -np.inf)), 0)
 
 
-@wrong("masked_softmax", "columns that nobody sees, in place of rows")
+@wrong("masked_softmax", "columns that nobody sees, in place of rows", says=r"a row that sees nothing.*NaN")
 def columns_for_rows(scores, keep):
     alive = keep.any(axis=-2, keepdims=True) if keep.ndim > 1 else keep.any()
     weights = softmax(np.where(keep, scores, -np.inf))
     return np.where(alive, weights, 0)
 
 
-@wrong("masked_softmax", "the mask turned round")
+@wrong("masked_softmax", "the mask turned round", says=r"\(5,3,2\) \(2,3,5\)")
 def mask_turned(scores, keep):
     return softmax_or_zeros(np.where(keep.T, scores, -np.inf))
 
 
-@wrong("masked_softmax", "an axis more in the mask")
+@wrong("masked_softmax", "an axis more in the mask", says=r"\(2, 2, 3, 5\); \(2, 3, 5\)")
 def mask_with_an_axis_more(scores, keep):
     return softmax_or_zeros(np.where(keep[:, None], scores, -np.inf))
 
 
-@wrong("masked_softmax", "divided by how many are visible")
+@wrong("masked_softmax", "divided by how many are visible", says=r"one factor for each row|sums? to")
 def divided_by_the_count(scores, keep):
     top = scores.max(axis=-1, keepdims=True)
     e = np.exp(scores - top) * keep
@@ -286,7 +292,7 @@ def one_maximum_careless(scores, keep):
     return e / e.sum(axis=-1, keepdims=True)
 
 
-@wrong("masked_softmax", "float16 after the softmax")
+@wrong("masked_softmax", "float16 after the softmax", says=r"3 digits")
 def half_precision(scores, keep):
     return softmax_or_zeros(np.where(keep, scores, -np.inf)).astype(np.float16)
 
@@ -310,14 +316,14 @@ def first_mask_for_all(scores, keep):
     return softmax_or_zeros(np.where(keep, scores, -np.inf))
 
 
-@wrong("masked_softmax", "rows of weights returned for the first batch element only")
+@wrong("masked_softmax", "rows of weights returned for the first batch element only", says=r"\(3, 5\); \(2, 3, 5\)")
 def first_element_only(scores, keep):
     if scores.ndim > 2:
         scores, keep = scores[0], keep[0]
     return softmax_or_zeros(np.where(keep, scores, -np.inf))
 
 
-@wrong("masked_softmax", "stops the loop at an empty row")
+@wrong("masked_softmax", "stops the loop at an empty row", says=r"a row that sees nothing")
 def break_at_an_empty_row(scores, keep):
     out = np.zeros(scores.shape)
     for index in np.ndindex(scores.shape[:-1]):
@@ -328,7 +334,10 @@ def break_at_an_empty_row(scores, keep):
     return out
 
 
-@wrong("masked_softmax", "an empty row keeps the weights of the row before")
+@wrong(
+    "masked_softmax", "an empty row keeps the weights of the row before",
+    says=r"empty rows first, between and last",
+)
 def weights_of_the_row_before(scores, keep):
     out, weights = np.zeros(scores.shape), np.zeros(scores.shape[-1])
     for index in np.ndindex(scores.shape[:-1]):

@@ -213,27 +213,30 @@ def only_the_first_rescaled(ma, la, oa, mb, lb, ob):
     return m, t, (wa[:, None] * oa + lb[:, None] * ob) / safe(t)[:, None]
 
 
-@wrong("merge_partials", "out first", named=())
+@wrong("merge_partials", "out first", says=r"order of the outputs")
 def out_first(ma, la, oa, mb, lb, ob):
     m, wa, wb = masses(ma, la, mb, lb)
     t = wa + wb
     return (wa[:, None] * oa + wb[:, None] * ob) / safe(t)[:, None], m, t
 
 
-@wrong("merge_partials", "no axis for the features: broadcast along them", named=())
+@wrong("merge_partials", "no axis for the features: broadcast along them", says=r"\(4,\) \(4,2\)")
 def no_axis_for_features(ma, la, oa, mb, lb, ob):
     m, wa, wb = masses(ma, la, mb, lb)
     t = wa + wb
     return m, t, (wa * oa + wb * ob) / safe(t)
 
 
-@wrong("merge_partials", "columns returned", named=())
+@wrong("merge_partials", "columns returned", says=r"axis of size 1 is too many")
 def columns_returned(ma, la, oa, mb, lb, ob):
     m, wa, wb = (x[:, None] for x in masses(ma, la, mb, lb))
     return m, wa + wb, (wa * oa + wb * ob) / safe(wa + wb)
 
 
-@wrong("merge_partials", "hidden rows by -1e9, and so counted", named=())
+@wrong(
+    "merge_partials", "hidden rows by -1e9, and so counted",
+    says=r"some rows see nothing in a part, or at all.*maximum",
+)
 def minus_1e9_for_minus_infinity(ma, la, oa, mb, lb, ob):
     ma, mb = np.maximum(ma, -1e9), np.maximum(mb, -1e9)
     m = np.maximum(ma, mb)
@@ -241,7 +244,10 @@ def minus_1e9_for_minus_infinity(ma, la, oa, mb, lb, ob):
     return m, wa + wb, (wa[:, None] * oa + wb[:, None] * ob) / safe(wa + wb)[:, None]
 
 
-@wrong("merge_partials", "empty rows: out of the first part is divided away", named=())
+@wrong(
+    "merge_partials", "empty rows: out of the first part is divided away",
+    says=r"some rows see nothing in a part, or at all.*maximum",
+)
 def branch_for_the_whole(ma, la, oa, mb, lb, ob):
     if np.isneginf(mb).any():
         return ma, la, oa

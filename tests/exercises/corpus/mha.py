@@ -125,7 +125,7 @@ def slices_of_d_for_values(x, query_weight, key_weight, value_weight, out_weight
     return np.concatenate(outs, axis=-1) @ out_weight
 
 
-@wrong("mha", "the head size is m // heads")
+@wrong("mha", "the head size is m // heads", says=r"cannot reshape array of size 120 into shape \(2,5,3,6\)")
 def width_of_a_token_split(x, query_weight, key_weight, value_weight, out_weight, heads):
     b, n, m = x.shape
     d = m // heads
@@ -153,7 +153,7 @@ def added(x, query_weight, key_weight, value_weight, out_weight, heads):
     return np.tile(attend(q, k, v).sum(axis=1), heads) @ out_weight
 
 
-@wrong("mha", "the results of the heads are averaged after the out weight")
+@wrong("mha", "the results of the heads are averaged after the out weight", says=r"by a factor of|for each row")
 def averaged_after_out(x, query_weight, key_weight, value_weight, out_weight, heads):
     v = value_weight.shape[1] // heads
     q, k, y = split(x @ query_weight, heads), split(x @ key_weight, heads), split(x @ value_weight, heads)
@@ -220,7 +220,7 @@ def no_out_weight(x, query_weight, key_weight, value_weight, out_weight, heads):
     return merge(attend(q, k, v))
 
 
-@wrong("mha", "the out weight transposed")
+@wrong("mha", "the out weight transposed", says=r"19 is different from 6")
 def out_weight_transposed(x, query_weight, key_weight, value_weight, out_weight, heads):
     q, k, v = (split(x @ w, heads) for w in (query_weight, key_weight, value_weight))
     return merge(attend(q, k, v)) @ out_weight.T
@@ -282,7 +282,7 @@ def one_maximum(x, query_weight, key_weight, value_weight, out_weight, heads):
     return merge(e / e.sum(-1, keepdims=True) @ v) @ out_weight
 
 
-@wrong("mha", "the first batch element only")
+@wrong("mha", "the first batch element only", says=r"\(5, 19\); \(2, 5, 19\)")
 def first_batch_element(x, query_weight, key_weight, value_weight, out_weight, heads):
     x = x[0]
     outs = [
@@ -318,7 +318,7 @@ def residual(x, query_weight, key_weight, value_weight, out_weight, heads):
     return x + merge(attend(q, k, v)) @ out_weight
 
 
-@wrong("mha", "values from the tokens, not projected")
+@wrong("mha", "values from the tokens, not projected", says=r"cannot reshape array of size 190")
 def values_not_projected(x, query_weight, key_weight, value_weight, out_weight, heads):
     q, k, v = split(x @ query_weight, heads), split(x @ key_weight, heads), split(x, heads)
     return merge(attend(q, k, v)) @ out_weight

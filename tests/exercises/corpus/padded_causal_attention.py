@@ -134,7 +134,7 @@ def without_an_axis_between(query, key, value, real):
     return masked_softmax(scaled(query, key), np.tril(np.ones((n, n), dtype=bool)) & real) @ value
 
 
-@wrong("padded_causal_attention", "an axis for heads that is not there")
+@wrong("padded_causal_attention", "an axis for heads that is not there", says=r"\(3, 3, 5, 2\); \(3, 5, 2\)")
 def axis_for_heads(query, key, value, real):
     keep = np.tri(query.shape[1], dtype=bool) & real[:, None, None, :]
     return masked_softmax(scaled(query, key), keep) @ value
@@ -173,7 +173,10 @@ def positions_among_real(query, key, value, real):
     return masked_softmax(scaled(query, key), keep) @ value
 
 
-@wrong("padded_causal_attention", "one sentence after the other, the shortened ones in a list")
+@wrong(
+    "padded_causal_attention", "one sentence after the other, the shortened ones in a list",
+    says=r"unequal length",
+)
 def shortened_sentences(query, key, value, real):
     out = []
     for q, k, v, r in zip(query, key, value, real):
@@ -203,7 +206,10 @@ def first_sentences_mask(query, key, value, real):
     return masked_softmax(scaled(query, key), keep) @ value
 
 
-@wrong("padded_causal_attention", "out is overwritten in the loop: the last sentence for all")
+@wrong(
+    "padded_causal_attention", "out is overwritten in the loop: the last sentence for all",
+    says=r"only the last batch element",
+)
 def overwritten_in_the_loop(query, key, value, real):
     n = query.shape[1]
     for b in range(len(query)):
@@ -280,7 +286,7 @@ def along_the_queries(query, key, value, real):
     return np.nan_to_num(softmax(scores, axis=1)) @ value
 
 
-@wrong("padded_causal_attention", "returns the weights")
+@wrong("padded_causal_attention", "returns the weights", says=r"\(3, 5, 5\); \(3, 5, 2\)")
 def the_weights(query, key, value, real):
     keep = np.tri(query.shape[1], dtype=bool) & real[:, None, :]
     return masked_softmax(scaled(query, key), keep)

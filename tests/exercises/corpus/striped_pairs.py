@@ -106,14 +106,14 @@ def rounds_down_other_way(n, workers):
     return np.where((w + t) % workers <= w, size * (size + 1) // 2, size * (size - 1) // 2)
 
 
-@wrong("striped_pairs", "one entry for each round: the sum over the workers")
+@wrong("striped_pairs", "one entry for each round: the sum over the workers", says=r"\(4,\); \(4, 4\)")
 def one_for_each_round(n, workers):
     size = n // workers
     w, t = np.indices((workers, workers))
     return np.where((w - t) % workers <= w, size * (size + 1) // 2, size * (size - 1) // 2).sum(axis=0)
 
 
-@wrong("striped_pairs", "one entry for each worker")
+@wrong("striped_pairs", "one entry for each worker", says=r"\(4,\); \(4, 4\)")
 def one_for_each_worker(n, workers):
     return np.array([sum(i + 1 for i in range(w, n, workers)) for w in range(workers)])
 
@@ -131,7 +131,7 @@ def n_for_size(n, workers):
     return np.where((w - t) % workers <= w, n * (n + 1) // 2, n * (n - 1) // 2)
 
 
-@wrong("striped_pairs", "products not halved", named=())
+@wrong("striped_pairs", "products not halved", says=r"2 times the right one")
 def not_halved(n, workers):
     size = n // workers
     w, t = np.indices((workers, workers))
