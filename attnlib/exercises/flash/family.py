@@ -56,6 +56,8 @@ def forward_family(bugs):
         return np.sum(outs, axis=0) if "sum_of_blocks" in bugs else np.mean(outs, axis=0)
 
     def running_maximum(maximum, top):
+        if "no_max" in bugs:
+            return np.zeros_like(maximum)
         if "m_first" in bugs:
             return np.where(np.isneginf(maximum), top, maximum)
         if "m_all_queries" in bugs:
@@ -98,6 +100,8 @@ def forward_family(bugs):
             out = out + exponentials @ (parts[0][1][: scores.shape[1]] if "first_values" in bugs else values)
             out = out / safe(total) if "div_each_block" in bugs else out
             maximum = new
+        if "no_max" in bugs:
+            maximum = np.where(total == 0, -np.inf, maximum)
         unguarded = total
         total = safe(total)
         if "norm_each_block" in bugs or "sum_of_blocks" in bugs:

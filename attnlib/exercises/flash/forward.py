@@ -373,6 +373,11 @@ _FORWARD = Exercise(
             "scale_v", "S = Q K^T / sqrt(v)",
             "The scores are scaled by the width v of the values, where d, that of queries and keys, belongs.", 1,
         ),
+        Mistake(
+            "no_max", "exp(S), log(sum of exp(S))",
+            "The exponentials overflow for large scores and vanish for small ones: measure each row against "
+            "a running maximum.", 3,
+        ),
     ),
     hints=(
         "Three things run along for every query: the maximum (of no scores at first), the total and the accumulated "

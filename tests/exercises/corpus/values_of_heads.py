@@ -30,7 +30,6 @@ wrong("spot_multihead", "a word in another language", says=r"one of the words")(
 wrong("mha_parameters", "three biases of length m, out without bias", named=("no_out_bias",))(4 * 768**2 + 3 * 768)
 wrong("mha_parameters", "one bias for all", named=("one_bias",))(4 * 768**2 + 768)
 wrong("mha_parameters", "one number of bias for each projection", named=("bias_numbers",))(4 * 768**2 + 4)
-wrong("mha_parameters", "a bias only in the out projection", named=("one_bias",))(4 * 768 * 768 + 768)
 wrong("mha_parameters", "12 heads of three 768 by 64, no out weight", named=("no_Wo",))(12 * 3 * (768 * 64 + 64))
 wrong("mha_parameters", "12 heads of three 768 by 64, no out weight, no bias", named=("no_Wo_no_bias",))(12 * 3 * 768 * 64)
 wrong("mha_parameters", "12 heads of four 768 by 64, no bias", named=("no_bias",))(12 * 4 * 768 * 64)
@@ -88,7 +87,6 @@ wrong("causal_tiles", "the triangle of 5 columns of tiles", named=("beyond",))(5
 wrong("causal_tiles", "the tiles that the diagonal cuts", named=("skipped",))(6)
 wrong("causal_tiles", "one tile for each block of queries", named=())(4)
 wrong("causal_tiles", "14 * 14 / (4 * 3) / 2, rounded up", named=("no_tail",))(math.ceil(14 * 14 / 12 / 2))
-wrong("causal_tiles", "visible pairs over the size of a tile, rounded up", named=("no_tail",))(math.ceil(105 / 12))
 wrong("causal_tiles", "blocks exchanged: 3 for the queries, 4 for the keys", named=("strict",))(
     sum(min(top + 2, 13) // 4 + 1 for top in range(0, 14, 3))
 )
