@@ -45,10 +45,11 @@ def finish(app, exception):
     if wrong := vendor_pyodide.problem(folder, files):
         raise ExtensionError(f"the Python for the pages is not whole: {wrong}; run: make live")
     site = Path(app.outdir)
+    own = ours(files)
     settings = {
         "python": write(site, "python", {file.name: (folder / file.name).read_bytes() for file in files} | licences()),
-        "folder": write(site, "course", ours(files)),
-        "megabytes": round(sum(file.size for file in files) / 1e6),
+        "folder": write(site, "course", own),
+        "megabytes": round((sum(file.size for file in files) + len(own["course.zip"])) / 1e6),
         "versions": versions(files),
     }
     for path in sorted((site / "chapters").glob("*.html")):

@@ -81,7 +81,7 @@ export class Cell {
   showProgress(entry) {
     if (!this.badge) return;
     const tries = entry?.tries ? `${entry.tries} ${entry.tries === 1 ? "try" : "tries"}` : "";
-    const state = { passed: "solved", failed: "not yet right" }[entry?.state] ?? entry?.state;
+    const state = { passed: "solved", wrong: "not right yet" }[entry?.state] ?? entry?.state;
     this.badge.textContent = entry?.tries ? `${state}, ${tries}` : "";
     this.badge.classList.toggle("passed", entry?.state === "passed");
   }

@@ -8,9 +8,9 @@ export class Head {
   // does: {runAll(), stop(), restart(), exported(), imported(text), forget()}
   constructor(place, settings, does) {
     this.does = does;
-    this.all = button(`Run this page`, "", () => (this.running ? does.stop() : does.runAll()));
+    this.all = button("Run this page", "", () => (this.running ? does.stop() : does.runAll()));
     this.size = element("span", "live-size");
-    this.size.textContent = `${settings.megabytes} MB of Python once, nothing to install`;
+    this.size.textContent = `Python, ${settings.megabytes} MB once`;
     this.said = element("span", "live-said");
     this.live = element("div", "visually-hidden");
     this.live.setAttribute("role", "status");

@@ -13,6 +13,7 @@ export class Loader {
     this.progress = progress;
     this.loaded = 0;
     this.asked = new Map();
+    this.instead = new Map(); // answers to give for files that nobody needs any more
     this.failed = new Promise((_, reject) => (this.fail = reject));
     this.failed.catch(() => {});
     this.network = globalThis.fetch.bind(globalThis);
@@ -23,6 +24,7 @@ export class Loader {
   async answer(request, options) {
     const address = String(request.url ?? request);
     const name = address.split(/[?#]/)[0].split("/").pop();
+    if (this.instead.has(name)) return this.instead.get(name)();
     if (!(name in this.listed)) return this.network(request, options);
     const data = await this.bytes(name);
     this.asked.delete(name);

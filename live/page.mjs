@@ -182,6 +182,7 @@ function forget() {
 // Things around
 
 function showLoading(bytes) {
+  if (!going) return;
   head.size.remove();
   head.tell(`Fetching Python: ${Math.round(bytes / 1e6)} of ${settings.megabytes} MB`, false);
 }

@@ -41,11 +41,12 @@ export class Session {
         event.preventDefault();
         this.hear({ fault: event.message ? `Python stopped: ${event.message}` : "Python's worker cannot be fetched." });
       };
-      this.worker.postMessage({ start: { places, listed } });
+      this.worker.postMessage({ start: { places, listed, engine: this.engine } });
     });
   }
 
   hear(data) {
+    if (data.engine) this.engine = data.engine;
     if (data.progress) this.hears.progress(data.progress);
     if (data.ready) {
       this.isReady = true;
@@ -97,6 +98,7 @@ export class Session {
   }
 
   end() {
+    this.answered?.fault("Python was started anew.");
     this.worker?.terminate();
     this.worker = null;
     this.ready = undefined;

@@ -1,9 +1,12 @@
 // The worker that owns Python. The page sends {start: {...}} once and then {run: {...}} for one cell at a time; back come
-// {progress}, {ready}, {happened: [kind, JSON]}, {done: {...}} and {fault: sentence}.
+// {progress}, {engine}, {ready}, {happened: [kind, JSON]}, {done: {...}} and {fault: sentence}.
 import { Fault, Loader } from "./loader.mjs";
 
 const LOOK = 200; // milliseconds between two looks whether the reader has pressed Stop
-const CORE = ["pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json"];
+const HANDLED = 400; // milliseconds in which Python tells of an interrupt; one in between would hit the telling
+const AGAIN = 5; // milliseconds between interrupts from then on: the cell has caught the first
+const ENGINE = "pyodide.asm.wasm";
+const CORE = ["pyodide.asm.mjs", ENGINE, "python_stdlib.zip", "pyodide-lock.json"];
 const NUMPY = /^numpy-/;
 const DRAWS = /\bmatplotlib\b|\battnlib\.page\b/; // what a cell says that needs Matplotlib
 
@@ -21,13 +24,16 @@ self.onmessage = async ({ data }) => {
 function sentence(error) {
   const text = String(error?.message ?? error);
   if (/memory/i.test(text)) return "Python ran out of memory.";
-  return `Python stopped: ${text.trim().split("\n").pop().slice(0, 200)}`;
+  if (/call stack|recursion/i.test(text)) return "Python's stack overflowed.";
+  if (/exit\(/.test(text)) return "The cell ended Python.";
+  return `Python broke down (${text.trim().split("\n").pop().slice(0, 200)}).`;
 }
 
-async function start({ places, listed }) {
+async function start({ places, listed, engine }) {
   loader = new Loader(places, listed, (loaded) => self.postMessage({ progress: loaded }));
   const numpy = Object.keys(listed).find((name) => NUMPY.test(name));
-  for (const name of [...CORE, numpy, "course.zip"]) loader.bytes(name);
+  compileOnce(engine);
+  for (const name of [...CORE, numpy, "course.zip"]) if (!engine || name !== ENGINE) loader.bytes(name);
   // What is imported comes out of the browser's cache a second time, after it has been checked.
   await sooner(Promise.all([loader.bytes("pyodide.mjs"), loader.bytes("pyodide.asm.mjs")]));
   const { loadPyodide } = await import(places["pyodide.mjs"]);
@@ -39,8 +45,21 @@ async function start({ places, listed }) {
   watchForStop();
   python.runPython('import sys; sys.path.insert(0, "/course/live/python")');
   runtime = python.pyimport("runtime");
-  runtime.start((kind, content) => self.postMessage({ happened: [kind, content] }));
+  runtime.start(
+    (kind, content) => self.postMessage({ happened: [kind, content] }),
+    () => listen(null),
+  );
   self.postMessage({ ready: true });
+}
+
+// The page keeps the compiled engine, so that a new worker starts in a moment.
+function compileOnce(engine) {
+  if (engine) loader.instead.set(ENGINE, () => new Response());
+  WebAssembly.instantiateStreaming = async (response, imports) => {
+    const module = engine ?? (await WebAssembly.compileStreaming(response));
+    self.postMessage({ engine: module });
+    return { module, instance: await WebAssembly.instantiate(module, imports) };
+  };
 }
 
 // What comes first: the result, or the news that a file cannot be had.
@@ -56,12 +75,8 @@ async function run({ code, number, files, token }) {
   runtime.give(files);
   listen(token);
   const began = performance.now();
-  let ok;
-  try {
-    ok = runtime.run(code, number);
-  } finally {
-    listen(null);
-  }
+  const ok = runtime.run(code, number);
+  listen(null);
   self.postMessage({ done: { ok, files: runtime.kept(), seconds: (performance.now() - began) / 1000 } });
 }
 
@@ -70,10 +85,10 @@ async function run({ code, number, files, token }) {
 // the URL, and when that fails the answer is 2, an interrupt. Where it fails at once (a page from a disk), nobody asks.
 let token = null;
 let looked = 0;
-let stopped = false;
+let sent = 0; // interrupts
 
 function listen(url) {
-  [stopped, looked] = [false, performance.now()];
+  [sent, looked] = [0, performance.now()];
   token = url && isThere(url) ? url : null;
 }
 
@@ -93,10 +108,11 @@ function watchForStop() {
     get 0() {
       if (token === null) return 0;
       const now = performance.now();
-      if (now - looked < (stopped ? 5 : LOOK)) return 0;
+      if (now - looked < (sent === 0 ? LOOK : sent === 1 ? HANDLED : AGAIN)) return 0;
       looked = now;
-      stopped ||= !isThere(token);
-      return stopped ? 2 : 0;
+      if (sent === 0 && isThere(token)) return 0;
+      sent += 1;
+      return 2;
     },
     set 0(_) {},
   });

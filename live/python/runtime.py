@@ -1,6 +1,7 @@
 """Runs the cells of a page inside the page's Python, and hands on what they print and show.
 
-The worker (`worker.mjs`) calls `start` once with a function that takes what happens, a kind and its content:
+The worker (`worker.mjs`) calls `start` once, with a function that ends interrupts, and one that takes what happens, a kind
+and its content:
 
     text   {"name": "stdout" or "stderr", "text": ...}
     data   {MIME type: content}
@@ -28,7 +29,7 @@ LIBRARY = "my_attention*.py"
 MOST_TEXT, MOST_DATA = 300_000, 8_000_000  # characters of one cell
 PAUSE = 0.1  # seconds between two pieces of text
 
-_post = None
+_post = _ended = None
 _room = {"text": MOST_TEXT, "data": MOST_DATA, "cut": False}
 _runs = 0
 _files = {}  # the name under which a cell was compiled: which run it was
@@ -71,10 +72,10 @@ class Stream(io.TextIOBase):
 PRINTED, ERRORS = Stream("stdout"), Stream("stderr")
 
 
-def start(post):
+def start(post, ended):
     """Make Python ready for the cells of a page."""
-    global _post
-    _post = post
+    global _post, _ended
+    _post, _ended = post, ended
     os.environ.update(ATTNLIB_PROGRESS=str(PROGRESS), MPLBACKEND="module://live_figures")
     os.environ.pop("ATTNLIB_LIBRARY", None)
     os.chdir(WORK)
@@ -100,9 +101,11 @@ def run(code, number):
         _show_figures()
         return True
     except BaseException as error:
+        _ended()  # from here on an interrupt would hit the telling of the first
         _report(error, file)
         return False
     finally:
+        _ended()
         sys.stdout, sys.stderr = PRINTED, ERRORS
         PRINTED.flush()
         ERRORS.flush()
