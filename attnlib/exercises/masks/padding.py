@@ -204,7 +204,8 @@ _PADDED = Exercise(
         ),
         Mistake(
             "minus_1e9", "hidden scores = -1e9",
-            "Hidden scores were given a finite number, far below the rest; a query that sees nothing then looks at forbidden keys.", 3,
+            "Hidden scores were given a finite number, far below the rest; a query that sees nothing then looks at "
+            "forbidden keys.", 3,
         ),
         Mistake(
             "empty_even", "1 / n for empty rows",
