@@ -240,7 +240,7 @@ def test_the_table_names_its_rows_and_marks_what_is_wrong():
     rows = [part.partition(">")[2].partition("<")[0] for part in html.split('<th scope="row"')[1:]]
     assert rows == ["q", "k", "expected", "got"]
     assert html.count('<span role="img" aria-label="wrong">×</span> False') == 1
-    assert "case(&quot;causal_mask&quot;)" in html
+    assert "<code>case(&quot;causal_mask&quot;)</code>, from &quot;3 queries, 5 keys&quot;:</figcaption>" in html
     assert "#" not in html.replace(case_html._WRONG, "")  # no colour but that of the mark: it holds in both schemes
 
 

@@ -12,21 +12,23 @@ from attnlib.exercises.engine import case_text, where
 
 _CELL = "padding: 0.15rem 0.6rem; text-align: {}; vertical-align: top"
 _WRONG = "background: color-mix(in srgb, #b98a00 34%, transparent); font-weight: 700"
+_PLAIN = "margin: 0; padding: 0; border: 0; background: none; white-space: pre; font-family: monospace"
 _LINE = "1px solid color-mix(in srgb, currentColor 30%, transparent)"
 
 
 def html_of(case):
-    """Return the case as a table with its caption."""
+    """Return the case as a table under its title."""
     rows = [_row(name, arg, _numbers(arg)) for name, arg in zip(case.names, case.arguments, strict=True)]
     for name, array, shown, wrong in case_text.output_rows(case):
         if array is None and not name:
             continue  # the marks as text; below, the grid says the same
         content = html.escape(shown) if array is None else _numbers(array, shown, wrong)
         rows.append(_row(name, array, content))
+    title, call = html.escape(case_text.title(case)), html.escape(f'case("{case.exercise}")')
     return (
-        f'<table class="failing-case" style="border-collapse: collapse; margin: 0.3rem 0">\n'
-        f'<caption style="text-align: left; padding: 0.15rem 0.6rem">{html.escape(case_text.title(case))}</caption>\n'
-        f"<tbody>\n{''.join(rows)}</tbody>\n</table>"
+        f'<figure class="failing-case" style="margin: 0.3rem 0; overflow-x: auto">\n'
+        f'<figcaption style="padding: 0.15rem 0.6rem">{title.replace(call, f"<code>{call}</code>")}</figcaption>\n'
+        f'<table style="border-collapse: collapse; margin: 0"><tbody>\n{"".join(rows)}</tbody></table>\n</figure>'
     )
 
 
@@ -45,10 +47,10 @@ def _numbers(array, shown=None, wrong=None):
     if wrong is not None and np.size(array) > case_text.MOST_NUMBERS and not wrong.all():
         return _picture(wrong)
     if wrong is None or wrong.ndim > 2 or wrong.all() or not wrong.any():
-        return f'<pre style="margin: 0; background: none">{html.escape(shown)}</pre>'
+        return f'<pre style="{_PLAIN}">{html.escape(shown)}</pre>'
     texts = _each(shown, array)
     if texts is None:
-        return f'<pre style="margin: 0; background: none">{html.escape(shown)}</pre>'
+        return f'<pre style="{_PLAIN}">{html.escape(shown)}</pre>'
     rows = []
     for numbers, marks in zip(np.atleast_2d(texts), np.atleast_2d(wrong), strict=True):
         cells = [_marked(number, mark) for number, mark in zip(numbers, marks, strict=True)]

@@ -1,22 +1,23 @@
 """`progress`: what is solved, what the checks said last, what comes next; and the map of it."""
 
 import html
-import math
+import textwrap
 
 from attnlib.exercises.engine import record
-from attnlib.exercises.engine.after import CHAPTERS, next_exercise, where_it_is
+from attnlib.exercises.engine.after import CHAPTERS, chapter_name, next_exercise, where_it_is
 from attnlib.exercises.engine.library import summary, up_to
 from attnlib.exercises.engine.library_run import library
-from attnlib.exercises.engine.lines import say
+from attnlib.exercises.engine.lines import WIDTH, say
 from attnlib.exercises.engine.registry import registry
 from attnlib.exercises.engine.show import show
 
 STATES = {"": "not attempted", "passed": "solved", "wrong": "wrong", "crashed": "stops"}
 MESSAGE = 60  # letters of the last message in a terminal
 
+_PADDED = "padding: 0.15rem 0.6rem; vertical-align: top"
 _ACCENT = "var(--book-accent, var(--jp-brand-color1, #0b4f82))"
 _LINE = "var(--book-line, var(--jp-border-color1, #8fb0cb))"
-_BOX = "var(--book-box, var(--jp-layout-color2, transparent))"
+_BOX = "var(--book-box, var(--jp-layout-color1, transparent))"
 
 
 def progress(chapter=None):
@@ -43,9 +44,7 @@ def progress(chapter=None):
     """
     functions, mine, table = up_to(chapter), library(), record.load()
     exercises = [exercise for exercise in registry().values() if chapter in (None, exercise.chapter)]
-    overview = Overview(exercises, table, mine.ids if mine else None)
-    show(overview)
-    say(overview.next)
+    show(Overview(exercises, table, mine.ids if mine else None))
     if mine:
         say(summary(mine, functions))
 
@@ -93,10 +92,10 @@ class Overview:
                      for name, text, width in zip(names[:-1], row, widths)]  # fmt: skip
             said = row[-1] if len(row[-1]) <= MESSAGE else row[-1][: MESSAGE - 1].rstrip() + "…"
             lines.append("  ".join([*cells, said]).rstrip())
-        return "\n".join(lines)
+        return "\n".join([*lines, textwrap.fill(self.next, WIDTH)])
 
     def _repr_html_(self):
-        return self._map() + self._table()
+        return f'{self._map()}<p style="margin: 0.5rem 0">{html.escape(self.next)}</p>\n{self._table()}'
 
     def _map(self):
         """A card for each chapter, as on the book's first page, with a disc for each exercise."""
@@ -108,12 +107,14 @@ class Overview:
     def _card(self, topic):
         exercises = [exercise for exercise in self.exercises if exercise.chapter == topic]
         solved = sum(self.entries[exercise.id]["state"] == "passed" for exercise in exercises)
+        tried = sum(self.entries[exercise.id]["state"] in ("wrong", "crashed") for exercise in exercises)
+        begun = f", {tried} begun" if tried else ""
         number, title = CHAPTERS.get(topic, ("", topic))
         title = html.escape(f"{number} {title}".strip())
         box = f"border: 1px solid {_LINE}; border-radius: 0.5rem; background: {_BOX}; padding: 0.5rem 0.7rem; margin: 0"
         return (
             f'<li style="{box}"><strong>{title}</strong><br>{self._discs(exercises)}'
-            f'<span style="font-size: 0.9em">{solved} of {len(exercises)} solved</span></li>\n'
+            f'<span style="font-size: 0.9em">{solved} of {len(exercises)} solved{begun}</span></li>\n'
         )
 
     def _discs(self, exercises):
@@ -132,24 +133,32 @@ class Overview:
                 parts.append(f'<path d="M{x} 3a7 7 0 0 0 0 14z" style="fill: {_ACCENT}"/>')
             parts.append("</g>")
         words = html.escape(", ".join(f"{e.id}: {STATES.get(self.entries[e.id]['state'], '')}" for e in exercises))
-        width = max(step * len(exercises), math.ceil(step))
+        width = step * len(exercises)
         return (
             f'<svg role="img" aria-label="{words}" viewBox="0 0 {width} 20" width="{width}" height="20" '
             f'style="display: block; max-width: 100%; margin: 0.3rem 0">{"".join(parts)}</svg>'
         )
 
     def _table(self):
-        columns = self._columns()
-        head = "".join(_cell("th", "col", name, name) for name in columns)
-        lines = [f'<table class="progress"><thead><tr>{head}</tr></thead>', "<tbody>"]
-        for row in self._rows():
-            cells = [_cell("th" if n == "exercise" else "td", "row", n, text) for n, text in zip(columns, row, strict=True)]
+        """The same rows under a heading for each chapter; not the level, so that a phone shows more of the message."""
+        shown = [place for place, name in enumerate(self._columns()) if name not in ("chapter", "level")]
+        columns, rows, topic = self._columns(), list(self._rows()), None
+        head = "".join(_cell("th", "col", columns[place], columns[place]) for place in shown)
+        lines = [f'<div style="overflow-x: auto"><table class="progress"><thead><tr>{head}</tr></thead>']
+        for row in rows:
+            if row[0] != topic:
+                topic = row[0]
+                name = html.escape(chapter_name(topic)[:1].upper() + chapter_name(topic)[1:])
+                group = f'<th scope="rowgroup" colspan="{len(shown)}" style="{_PADDED}; text-align: left">{name}</th>'
+                lines.append(f"{'</tbody>' if len(lines) > 1 else ''}<tbody><tr>{group}</tr>")
+            cells = [_cell("th" if columns[place] == "exercise" else "td", "row", columns[place], row[place]) for place in shown]
             lines.append(f"<tr>{''.join(cells)}</tr>")
-        return "\n".join([*lines, "</tbody></table>"])
+        return "\n".join([*lines, "</tbody></table></div>"])
 
 
 def _cell(kind, scope, column, text):
     side = "right" if column in ("tries", "hints") else "left"
     scope = f' scope="{scope}"' if kind == "th" else ""
-    style = f"padding: 0.15rem 0.6rem; vertical-align: top; text-align: {side}"
-    return f'<{kind}{scope} style="{style}">{html.escape(text)}</{kind}>'
+    width = "min-width: 14rem" if column == "last message" else "white-space: nowrap"
+    weight = "; font-weight: normal" if kind == "th" and "row" in scope else ""
+    return f'<{kind}{scope} style="{_PADDED}; text-align: {side}; {width}{weight}">{html.escape(text)}</{kind}>'
