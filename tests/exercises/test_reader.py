@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from notebook_tools import unwrapped
 
-from attnlib.exercises import TODO, check, hint, progress, reset, solution, use
+from attnlib.exercises import TODO, check, grade, hint, progress, reset, solution, use
 from attnlib.exercises.engine import record
 from attnlib.exercises.engine.reader import say
 from attnlib.exercises.engine.registry import find, registry
@@ -123,6 +123,28 @@ def test_a_hint_that_was_asked_for_by_its_number_is_not_named_again(capsys):
         hint("softmax")
         text = unwrapped(out(capsys))
         assert text.startswith(f"Hint {number} of 3") and FITS not in text
+
+
+def no_keepdims(x):
+    e = np.exp(x - x.max(axis=-1, keepdims=True))
+    return e / e.sum(axis=-1)
+
+
+def test_the_last_hint_is_named_only_after_all_others(capsys):
+    check("softmax", no_keepdims)  # hint 3 fits, and it is almost the answer
+    assert unwrapped(out(capsys)).count('For help: hint("softmax") Smallest') == 1
+    hint("softmax")
+    assert "your last try" not in unwrapped(out(capsys))
+    hint("softmax")
+    assert unwrapped(out(capsys)).endswith('(Hint 3 is about the mistake of your last try: hint("softmax", 3).)')
+
+
+@pytest.mark.parametrize("id", registry())
+def test_no_message_offers_the_last_hint(id):
+    exercise = find(id)
+    for mistake in exercise.mistakes:
+        answer = exercise.family(frozenset({mistake.id}))
+        assert f'hint("{id}", {len(exercise.hints)})' not in grade(id, answer() if exercise.value else answer).lines[-1]
 
 
 def test_no_hint_is_named_before_a_try_or_after_a_pass(capsys):
