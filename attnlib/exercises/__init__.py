@@ -2,11 +2,14 @@
 
 For readers::
 
-    from attnlib.exercises import TODO, check, hint, load, my_library, progress, reset, save, solution, use
+    from attnlib.exercises import (TODO, case, check, hint, load, my_library, progress, report, reset, save,
+                                   solution, use)
 
 A notebook cell holds a function with blanks (`TODO`) and, as its last line,
 ``check("softmax", softmax)``. A wrong answer is compared with known wrong
-answers; if it equals one of them, the check names the mistake. An accepted
+answers; if it equals one of them, the check names the mistake. It ends with the smallest input
+that shows it, which ``case("softmax")`` returns. If a right answer was refused, or a mistake not
+named, ``report("softmax")`` prints what to paste into an issue. An accepted
 function can be kept: ``save("softmax")`` writes it into a file of the reader's own,
 ``my_attention.py``, which ``my_library()`` tests and ``load("softmax")`` reads.
 
@@ -17,12 +20,15 @@ exercise is added by writing it into the ``EXERCISES`` of a file in its chapter'
 which is the file `__main__`).
 """
 
+from attnlib.exercises.engine.forget import reset
 from attnlib.exercises.engine.judge import Exercise, Mistake, Probe, Result, grade, value_exercise
 from attnlib.exercises.engine.library import load, my_library, save
-from attnlib.exercises.engine.reader import check, hint, progress, reset, solution, use
+from attnlib.exercises.engine.overview import progress
+from attnlib.exercises.engine.reader import case, check, hint, solution, use
+from attnlib.exercises.engine.report import report
 from attnlib.exercises.engine.todo import TODO
 
 __all__ = [
-    "TODO", "check", "hint", "solution", "use", "progress", "reset", "save", "load", "my_library",
+    "TODO", "check", "case", "hint", "solution", "use", "progress", "report", "reset", "save", "load", "my_library",
     "Exercise", "Mistake", "Probe", "Result", "grade", "value_exercise",
 ]  # fmt: skip

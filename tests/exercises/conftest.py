@@ -2,7 +2,7 @@
 
 import pytest
 
-from attnlib.exercises.engine import accepted, record
+from attnlib.exercises.engine import accepted, checked, record
 
 
 @pytest.fixture(autouse=True)
@@ -13,6 +13,7 @@ def no_file(monkeypatch):
     monkeypatch.setattr(record, "_memory", {})
     monkeypatch.setattr(record, "_unusable", set())
     monkeypatch.setattr(accepted, "_session", {})
+    monkeypatch.setattr(checked, "_last", {})
 
 
 @pytest.fixture

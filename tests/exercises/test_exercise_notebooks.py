@@ -3,7 +3,9 @@
 The helpers are tried on a tiny notebook first, so that they are known to see what they should.
 """
 
+import ast
 import contextlib
+import dis
 import io
 import os
 import re
@@ -218,3 +220,15 @@ def test_no_solution_stands_in_a_notebook(name):
 def test_the_list_of_shown_lines_is_up_to_date():
     for notebook, line in SHOWN:
         assert notebook in NOTEBOOKS and line in leaked_lines(read(notebook)), (notebook, line)
+
+
+@pytest.mark.parametrize("name", WITH_EXERCISES)
+def test_what_messages_tell_a_reader_to_call_is_there_and_stays(name):
+    """`case`, `report` and the others are imported at the top, and no cell gives their names to something else."""
+    code = [cell.source for cell in read(name).cells if cell.cell_type == "code"]
+    imports = [node for node in ast.walk(ast.parse(code[0])) if isinstance(node, ast.ImportFrom)]
+    imported = {alias.name for node in imports if node.module == "attnlib.exercises" for alias in node.names}
+    steps = [step for source in code[1:] for step in dis.get_instructions(compile(source, "cell", "exec"))]
+    assigned = {step.argval for step in steps if step.opname == "STORE_NAME"}
+    told = {"TODO", "case", "check", "hint", "my_library", "progress", "report", "reset", "save", "solution", "use"}
+    assert told - imported == set() and told & assigned == set()

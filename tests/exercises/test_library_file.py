@@ -55,7 +55,7 @@ def test_a_damaged_file_gives_a_sentence_and_is_left_as_it_is(case, own_file, ca
 
 def test_a_damaged_file_can_be_put_away(own_file, capsys):
     own_file.write_text("def")
-    reset(saved=True)
+    reset(saved=True, sure=True)
     assert capsys.readouterr().out == "Forgotten: everything.\nmy_attention.py is my_attention.1.py now.\n"
     assert os.listdir(own_file.parent) == ["my_attention.1.py"]
 

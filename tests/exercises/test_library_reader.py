@@ -8,6 +8,7 @@ from library_cases import SDPA, SOFTMAX, solved
 from notebook_tools import unwrapped
 
 from attnlib.exercises import TODO, load, my_library, progress, reset, save, use
+from attnlib.exercises.engine import record
 from attnlib.exercises.engine.registry import find, registry
 from attnlib.exercises.engine.library_text import defined, names_used
 
@@ -50,7 +51,7 @@ def test_use_takes_the_answer_then_the_saved_one_then_the_books(saved, capsys):
     assert use("mha", TODO) is find("mha").solution
     assert out(capsys) == "(From here on the book's own mha is used, until yours passes.)"
     assert use("delta_sum", TODO) == 1051
-    reset(saved=True)
+    reset(saved=True, sure=True)
     assert use("softmax", TODO) is right
 
 
@@ -124,10 +125,10 @@ def test_without_a_file_my_library_says_how_to_begin_one(setting, own_file, monk
 def test_progress_shows_what_is_saved_and_whether_the_file_passes(saved, capsys):
     progress("attention")
     head, *rows, last = capsys.readouterr().out.splitlines()
-    assert head.split()[-3:] == ["saved", "last", "mistake"]
-    assert [row.split()[1] for row in rows if row.split()[-1] == "yes"] == ["sdpa"]
+    assert head.split()[-3:] == ["saved", "last", "message"]
+    assert [row.split()[1] for row in rows if " yes " in row] == ["sdpa"]
     assert last == "my_attention.py: 2 of 9 functions; all pass."
-    reset(saved=True)
+    reset(saved=True, sure=True)
     capsys.readouterr()
     progress("attention")
     assert "saved" not in out(capsys)
@@ -143,7 +144,7 @@ def test_reset_leaves_the_file_and_says_so(saved, capsys):
         "Forgotten: softmax. my_attention.py is as it was, with softmax in it: "
         'reset("softmax", saved=True) would change it, and keep a copy.'
     )
-    reset()
+    reset(sure=True)
     assert out(capsys) == (
         "Forgotten: everything. my_attention.py is as it was: reset(saved=True) would change it, and keep a copy."
     )
@@ -173,6 +174,12 @@ def test_reset_takes_a_function_out_with_its_helpers_and_keeps_the_file(saved, c
 def test_reset_of_everything_puts_the_file_away(saved, capsys):
     full = saved.read_bytes()
     reset(saved=True)
+    assert out(capsys) == (
+        "This would forget the progress of all exercises (2 tried, 2 of them solved), and take my_attention.py away, "
+        "with a copy. If you are sure: reset(saved=True, sure=True)"
+    )
+    assert saved.read_bytes() == full and record.load()["softmax"]["state"] == "passed"
+    reset(saved=True, sure=True)
     assert out(capsys) == "Forgotten: everything. my_attention.py is my_attention.1.py now."
     assert os.listdir(saved.parent) == ["my_attention.1.py"]
     assert (saved.parent / "my_attention.1.py").read_bytes() == full

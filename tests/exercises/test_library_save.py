@@ -29,13 +29,13 @@ def files(own_file):
 
 def test_the_check_says_how_to_keep_an_answer(own_file, capsys):
     notebook = solved("softmax", SOFTMAX)
-    assert capsys.readouterr().out.endswith('    To keep it in my_attention.py: save("softmax")\n')
+    assert '\n    To keep it in my_attention.py: save("softmax")\n' in capsys.readouterr().out
     notebook.run('save("softmax")')
     notebook.passes("softmax", SOFTMAX)
-    assert capsys.readouterr().out.endswith("    my_attention.py has it.\n")
+    assert "\n    my_attention.py has it.\n" in capsys.readouterr().out
     notebook.passes("softmax", OTHER)
     said = unwrapped(capsys.readouterr().out)
-    assert said.endswith('my_attention.py has another one. To keep this one instead: save("softmax")')
+    assert 'my_attention.py has another one. To keep this one instead: save("softmax") Next: ' in said
 
 
 def test_the_check_sees_that_a_helper_has_changed(own_file, capsys):
@@ -142,7 +142,7 @@ def test_in_a_kernel_the_source_of_a_cell_is_found(tmp_path):
     client = NotebookClient(notebook, timeout=60, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}})
     client.execute(env={**os.environ, "ATTNLIB_LIBRARY": str(tmp_path / "my_attention.py")})
     said = [unwrapped("".join(output.text for output in cell.outputs)) for cell in notebook.cells]
-    assert said[2].endswith('To keep it in my_attention.py: save("softmax")')
+    assert 'To keep it in my_attention.py: save("softmax") Next: ' in said[2]
     assert said[4].startswith("Saved: softmax with top, in my_attention.py, a new file in the folder ")
     assert said[4].endswith("saved is the one that passed.)") and said[5] == "[0.5 0.5]"
 

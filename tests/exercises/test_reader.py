@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from notebook_tools import unwrapped
 
-from attnlib.exercises import TODO, check, hint, progress, reset, solution, use
+from attnlib.exercises import TODO, check, grade, hint, progress, reset, solution, use
 from attnlib.exercises.engine import record
 from attnlib.exercises.engine.reader import say
 from attnlib.exercises.engine.registry import find, registry
@@ -44,6 +44,8 @@ def test_check_prints_the_pass_and_an_insight(capsys):
         "[x] softmax: all 9 cases right\n"
         "    A shift that changes nothing on paper decides whether the computer gets\n"
         "    an answer at all. Compare with the book's: solution(\"softmax\")\n"
+        "    Next: softmax_backward, \"The gradient without the matrix\", in this\n"
+        "    chapter.\n"
     )
 
 
@@ -54,6 +56,10 @@ def test_check_prints_the_mistake_the_place_and_the_hint(capsys):
         "    each row by its maximum before `exp`.\n"
         "    6 of 9 cases right; wrong: large scores; rows far apart; one huge score.\n"
         '    For help: hint("softmax", 2)\n'
+        '    Smallest case that goes wrong, case("softmax"), from "large scores":\n'
+        "      x         (1,)  [998.]\n"
+        "      expected  (1,)  [1.]\n"
+        "      got       (1,)  [nan]\n"
     )
 
 
@@ -119,6 +125,28 @@ def test_a_hint_that_was_asked_for_by_its_number_is_not_named_again(capsys):
         assert text.startswith(f"Hint {number} of 3") and FITS not in text
 
 
+def no_keepdims(x):
+    e = np.exp(x - x.max(axis=-1, keepdims=True))
+    return e / e.sum(axis=-1)
+
+
+def test_the_last_hint_is_named_only_after_all_others(capsys):
+    check("softmax", no_keepdims)  # hint 3 fits, and it is almost the answer
+    assert unwrapped(out(capsys)).count('For help: hint("softmax") Smallest') == 1
+    hint("softmax")
+    assert "your last try" not in unwrapped(out(capsys))
+    hint("softmax")
+    assert unwrapped(out(capsys)).endswith('(Hint 3 is about the mistake of your last try: hint("softmax", 3).)')
+
+
+@pytest.mark.parametrize("id", registry())
+def test_no_message_offers_the_last_hint(id):
+    exercise = find(id)
+    for mistake in exercise.mistakes:
+        answer = exercise.family(frozenset({mistake.id}))
+        assert f'hint("{id}", {len(exercise.hints)})' not in grade(id, answer() if exercise.value else answer).lines[-1]
+
+
 def test_no_hint_is_named_before_a_try_or_after_a_pass(capsys):
     hint("softmax")
     check("softmax", no_shift)
@@ -181,9 +209,11 @@ def rows(capsys, *args):
 
 def test_progress_starts_empty_and_lists_every_exercise_in_the_order_of_the_book(capsys):
     lines = rows(capsys)
-    assert [line.split()[1] for line in lines[1:]] == list(registry())
-    assert all("not attempted" in line for line in lines[1:])
-    assert lines[0].split() == ["chapter", "exercise", "level", "state", "tries", "hints", "last", "mistake"]
+    count = len(registry())
+    assert [line.split()[1] for line in lines[1 : count + 1]] == list(registry())
+    assert all("not attempted" in line for line in lines[1 : count + 1])
+    assert lines[0].split() == ["chapter", "exercise", "level", "state", "tries", "hints", "last", "message"]
+    assert unwrapped(" ".join(lines[count + 1 :])).startswith(f"0 of {count} solved. Next: matrix_shapes, ")
 
 
 def test_progress_counts_tries_and_hints_and_is_kept_in_the_file(file, capsys):
@@ -192,13 +222,13 @@ def test_progress_counts_tries_and_hints_and_is_kept_in_the_file(file, capsys):
     check("softmax", no_shift)
     hint("softmax")
     out(capsys)
-    (line,) = [line for line in rows(capsys, "softmax") if " softmax " in line and "easy" in line]
-    assert line.split()[2:] == ["easy", "wrong", "1", "1", "no_max"]
+    (line,) = [line for line in rows(capsys, "softmax") if "easy" in line]
+    assert line.split()[2:8] == ["easy", "wrong", "1", "1", "Right", "on"] and line.endswith("…")
     check("softmax", find("softmax").solution)
     check("softmax", no_shift)
     out(capsys)
     (line,) = [line for line in rows(capsys, "softmax") if "easy" in line]
-    assert line.split()[2:6] == ["easy", "passed", "3", "1"]  # passed once is passed
+    assert line.split()[2:6] == ["easy", "solved", "3", "1"]  # passed once is passed
     data = json.loads(file.read_text())
     assert data["version"] == 1 and data["exercises"]["softmax"]["tries"] == 3
     assert os.listdir(file.parent) == ["progress.json"]  # no temporary file is left
@@ -214,9 +244,16 @@ def test_reset_forgets_one_or_all(file, capsys):
     check("delta_sum", 3)
     reset("softmax")
     assert set(record.load()) == {"delta_sum"}
+    assert out(capsys).endswith("Forgotten: softmax.\n")
     reset()
+    assert set(record.load()) == {"delta_sum"}
+    assert unwrapped(out(capsys)) == (
+        "This would forget the progress of all exercises (1 tried, 0 of them solved). If you are sure: reset(sure=True)"
+    )
+    reset(sure=True)
     assert record.load() == {}
-    assert out(capsys).endswith("Forgotten: softmax.\nForgotten: everything.\n")
+    reset()
+    assert out(capsys) == "Forgotten: everything.\nThere is no progress to forget.\n"
     with pytest.raises(ValueError, match="Did you mean 'softmax'"):
         reset("softmx")
 

@@ -3,11 +3,17 @@
 Read in this order:
 
 1. `todo`, `model`, `registry`: a blank, an exercise, all exercises of the book.
-2. `reader`: what a reader calls; `record`: what is remembered; `source`: the solution as text;
-   `settings`: what a teacher decides.
-3. `judge`: an answer judged; `calls`, `timelimit`: called safely; `watch`, `stream`: how it got its result.
-4. `diagnose`: which mistake it is; `turned`, `relations`: what can be said if none.
-5. `library`: the reader's own file. `accepted`, `names`: an answer's source and what it needs; `library_change`:
+2. `reader`: what a reader calls about one exercise; `overview`, `forget`: about all of them; `report`: to tell us.
+   `record`: what is remembered, `checked`: the last checks; `source`: the solution as text; `settings`: what a
+   teacher decides.
+3. `judge`: an answer judged; `apart`, `guard`: in a process of its own; `calls`, `session`, `timelimit`: called
+   safely; `watch`, `stream`: how it got its result.
+4. `diagnose`: which mistake it is; `symptoms`: what of it is measured; `turned`, `relations`: what can be said if
+   none; `partly`: the outputs without blanks.
+5. `details`: what a check shows beside its sentence. `shrink`: the smallest failing case, a `case`, in `case_text`
+   and `case_html`, with a picture of `where` it is wrong; `crash`: the reader's own line. `after`: what comes after
+   a right answer; `show`: in a notebook or a terminal.
+6. `library`: the reader's own file. `accepted`, `names`: an answer's source and what it needs; `library_change`:
    put into the file; `library_text`, `library_file`, `library_run`: its text, the file on the disk, its functions
    judged.
 

@@ -29,7 +29,7 @@ OURS = 60.0  # seconds for what the judge does between two calls
 _leave = os._exit
 
 
-def grade_apart(exercise, answer):
+def grade_apart(exercise, answer, *, details=False):
     """Judge an answer as `grade` does, in a process of its own where the system has a way to do so.
 
     Examples
@@ -40,12 +40,12 @@ def grade_apart(exercise, answer):
     with session_restored():
         exercise = exercise if isinstance(exercise, Exercise) else find(exercise)
         if not possible():
-            return grade(exercise, answer)
+            return grade(exercise, answer, details=details)
         diagnose.expected(exercise)  # computed here, every later copy has it
-        copy = _copy(exercise, answer)
+        copy = _copy(exercise, answer, details)
         if copy is None:  # no room for another process
-            return grade(exercise, answer)
-        return _watched(exercise, answer, *copy)
+            return grade(exercise, answer, details=details)
+        return _watched(exercise, answer, details, *copy)
 
 
 def possible():
@@ -53,7 +53,7 @@ def possible():
     return sys.platform == "linux" and hasattr(os, "fork") and not is_judging()
 
 
-def _copy(exercise, answer):
+def _copy(exercise, answer, details):
     """Let a copy judge; return its number and our end of the pipe that it speaks into. None if there can be none."""
     from multiprocessing.connection import Connection  # not in every Python, and not needed before
 
@@ -71,18 +71,18 @@ def _copy(exercise, answer):
         return number, Connection(ours, writable=False)
     try:
         os.close(ours)
-        _judge_here(exercise, answer, Connection(theirs, readable=False))
+        _judge_here(exercise, answer, details, Connection(theirs, readable=False))
     finally:
         _leave(0)
 
 
-def _judge_here(exercise, answer, pipe):
+def _judge_here(exercise, answer, details, pipe):
     """What the copy does."""
     from attnlib.exercises.engine.guard import guard
 
     guard()
     timelimit.listen(lambda seconds, label: pipe.send_bytes(pickle.dumps((seconds, label))))
-    pipe.send_bytes(pickle.dumps(_portable(grade(exercise, answer))))
+    pipe.send_bytes(pickle.dumps(_portable(grade(exercise, answer, details=details))))
 
 
 def _portable(result):
@@ -109,7 +109,7 @@ def _unpickled(data):
     return _OursAlone(io.BytesIO(data)).load()
 
 
-def _watched(exercise, answer, number, pipe):
+def _watched(exercise, answer, details, number, pipe):
     """Wait for what the copy found; end it where it does not come to an end by itself."""
     label, limit, said, gone = "", 0.0, None, False
     deadline = time.monotonic() + OURS
@@ -133,7 +133,7 @@ def _watched(exercise, answer, number, pipe):
     if gone or not _killed_by_us(status):
         return ends_python(exercise, label, _how(status))
     if busy < 0.1 * limit and _threads_of_others():
-        return grade(exercise, answer)
+        return grade(exercise, answer, details=details)
     return never_ends(exercise, label, limit or OURS)
 
 

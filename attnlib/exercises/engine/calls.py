@@ -3,6 +3,7 @@
 import contextlib
 import dis
 import inspect
+import io
 import re
 import signal
 import threading
@@ -15,6 +16,7 @@ from numbers import Real
 
 import numpy as np
 
+from attnlib.exercises.engine.crash import readers_line
 from attnlib.exercises.engine.session import session_restored
 from attnlib.exercises.engine.timelimit import TimeUp, call_within
 from attnlib.exercises.engine.todo import NotAttempted, holds_blank
@@ -46,6 +48,10 @@ class Outcome:
         How long the call took.
     left : str
         What it left behind in the session, as the rest of a sentence: "replaces `np.exp` ...".
+    printed : str
+        The beginning of what it printed.
+    line : Line or None
+        The reader's own line at which it stopped.
     """
 
     values: tuple | None = None
@@ -56,6 +62,18 @@ class Outcome:
     raw: object = None
     seconds: float = 0.0
     left: str = ""
+    printed: str = ""
+    line: object = None
+
+
+class _Heard(io.TextIOBase):
+    """What a checked function prints: not seen at once, but its beginning is kept for the message."""
+
+    kept, most = "", 2000  # letters
+
+    def write(self, text):
+        self.kept += text[: self.most - len(self.kept)]
+        return len(text)
 
 
 class _Unreadable(Exception):
@@ -87,7 +105,7 @@ def run_trusted(exercise, function, probe):
 def run(exercise, function, probe):
     """Call `function` on a probe and return the `Outcome`. Only Ctrl-C gets through."""
     args = arguments(exercise, probe)
-    left, kept, seconds = [], [], []
+    left, kept, seconds, heard, line = [], [], [], _Heard(), None
 
     def call():
         started = now()
@@ -96,7 +114,7 @@ def run(exercise, function, probe):
         return _compared(exercise, probe, *_read(exercise, kept[0]))
 
     values, problem, blank, endless = None, "", False, False
-    with session_restored(left), _ctrl_c_noticed() as pressed:
+    with session_restored(left), contextlib.redirect_stdout(heard), _ctrl_c_noticed() as pressed:
         try:
             values, problem = call_within(TIME_LIMIT, call, probe.label)
         except TimeUp:
@@ -106,11 +124,12 @@ def run(exercise, function, probe):
         except BaseException as error:  # also SystemExit: a check must survive everything
             blank, problem = _why(error, function)
             endless = problem is None
+            line = readers_line(error)
     if pressed:
         raise KeyboardInterrupt
     changed = _changed(exercise, args, arguments(exercise, probe))
     raw, took = kept[0] if kept else None, seconds[0] if seconds else 0.0
-    return Outcome(values, problem, changed, blank, endless, raw, took, left[0] if left else "")
+    return Outcome(values, problem, changed, blank, endless, raw, took, left[0] if left else "", heard.kept, line)
 
 
 @contextlib.contextmanager

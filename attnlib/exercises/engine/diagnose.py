@@ -15,7 +15,7 @@ SAME = 1e-6  # how close, at least, an answer must be to a known wrong one to be
 @lru_cache(maxsize=None)
 def expected(exercise):
     """The oracle's outputs on every probe: a list of tuples of arrays."""
-    return [_tuple(exercise, exercise.oracle(*arguments(exercise, probe))) for probe in exercise.probes]
+    return [as_outputs(exercise, exercise.oracle(*arguments(exercise, probe))) for probe in exercise.probes]
 
 
 @lru_cache(maxsize=20_000)
@@ -24,7 +24,8 @@ def variant(exercise, bugs, place):
     return run_trusted(exercise, exercise.family(bugs), exercise.probes[place])
 
 
-def _tuple(exercise, raw):
+def as_outputs(exercise, raw):
+    """What an oracle returns, as a tuple of arrays, one for each output."""
     return tuple(np.asarray(part) for part in (raw if len(exercise.outputs) > 1 else (raw,)))
 
 
@@ -84,11 +85,11 @@ def recognise(exercise, outcomes, right):
                 continue
             bugs = tuple(mistake.id for mistake in mistakes)
             theirs = partial(variant, exercise, frozenset(bugs))
-            if not all(_same(exercise, outcomes[i], theirs(i)) for i in stage):
+            if not all(same(exercise, outcomes[i], theirs(i)) for i in stage):
                 continue
             if all(is_right(exercise, theirs(i), expected(exercise)[i]) for i in telling):
                 continue  # nearly right (in float32, say) is not this mistake
-            alike[bugs] = sum(_same(exercise, outcomes[i], theirs(i)) for i in everywhere)
+            alike[bugs] = sum(same(exercise, outcomes[i], theirs(i)) for i in everywhere)
         if alike:
             return [bugs for bugs, count in alike.items() if count == max(alike.values())]
     return []
@@ -103,7 +104,8 @@ def _says_nothing(values):
     return values.dtype.kind == "f" and bool(np.isnan(values).all())
 
 
-def _same(exercise, ours, theirs):
+def same(exercise, ours, theirs):
+    """Do two outcomes agree as closely as a known wrong answer has to?"""
     if (ours.values is None) or (theirs.values is None):
         return ours.values is None and theirs.values is None
     if bool(ours.changed) != bool(theirs.changed):

@@ -9,6 +9,8 @@ from attnlib.exercises.engine import diagnose, turned
 from attnlib.exercises.engine.model import Exercise, Mistake, Probe, Result, value_exercise
 from attnlib.exercises.engine.registry import find
 from attnlib.exercises.engine.calls import SLOW, TIME_LIMIT, CheckInside, argument_names, run, with_article
+from attnlib.exercises.engine.details import with_details
+from attnlib.exercises.engine.partly import what_stands
 from attnlib.exercises.engine.session import session_restored
 from attnlib.exercises.engine.settings import hints_are_off
 from attnlib.exercises.engine.todo import blanks_left, holds_blank
@@ -16,7 +18,7 @@ from attnlib.exercises.engine.todo import blanks_left, holds_blank
 __all__ = ["Exercise", "Mistake", "Probe", "Result", "grade", "value_exercise"]
 
 
-def grade(exercise, answer):
+def grade(exercise, answer, *, details=False):
     """Judge an answer and say what is wrong with it.
 
     Parameters
@@ -25,6 +27,8 @@ def grade(exercise, answer):
         The exercise or its id.
     answer : object
         The reader's function or value.
+    details : bool, default False
+        Look for the smallest failing case, too.
 
     Returns
     -------
@@ -46,7 +50,8 @@ def grade(exercise, answer):
             raise CheckInside(exercise.id)
         _judged().append(exercise.id)
         try:
-            return _grade(exercise, answer)
+            result = _grade(exercise, answer)
+            return with_details(exercise, answer, result) if details else result
         finally:
             _judged().pop()
 
@@ -205,7 +210,8 @@ def _unattempted(exercise, answer):
     left = blanks_left(answer)
     begun = 0 < left < (len(answer) if isinstance(answer, (tuple, list)) else exercise.blanks)
     what = "not attempted yet" if not begun else "a TODO is left" if left == 1 else f"{left} TODOs are left"
-    return Result("unattempted", (f"[ ] {exercise.id}: {what}",))
+    stands = what_stands(exercise, answer) if begun and callable(answer) else ()
+    return Result("unattempted", (f"[ ] {exercise.id}: {'; '.join((what, *stands[:1]))}", *(f"    {line}" for line in stands[1:])))
 
 
 def _passed(exercise):
@@ -227,5 +233,6 @@ def _wrong(exercise, status, sentence, right=None, mistakes=(), hint=None, outpu
         wrong = f"; wrong: {where}" if passed and failed else ""  # nothing failed: it is the method
         lines.append(f"    {outputs}{len(passed)} of {len(exercise.probes)} cases right{wrong}.")
     if not hints_are_off():
-        lines.append(f'    For help: hint("{exercise.id}"' + (f", {hint})" if hint else ")"))
+        near = hint and hint < len(exercise.hints)  # the last hint is almost the answer: it comes after the others
+        lines.append(f'    For help: hint("{exercise.id}"' + (f", {hint})" if near else ")"))
     return Result(status, tuple(lines), passed, failed, tuple(mistakes), hint)

@@ -123,6 +123,8 @@ class Exercise:
         returns a sentence if that is not what the exercise is about, otherwise "".
     behaviour : Behaviour, optional
         Judges what the returned arrays do, not the arrays.
+    consistent : callable, optional
+        ``consistent(arguments)`` computes anew the arguments that follow from others, for a case made smaller.
     """
 
     id: str
@@ -147,6 +149,7 @@ class Exercise:
     value: bool = False
     method: object = None
     behaviour: object = None
+    consistent: object = None
 
 
 @dataclass(frozen=True)
@@ -164,6 +167,12 @@ class Result:
         The hint that fits.
     lines : tuple of str
         What the reader sees.
+    case : Case or None
+        The smallest failing case, if `grade` was asked for details.
+    stopped : str
+        A sentence on the reader's own line at which it stopped there; "" if it did not.
+    printed : tuple of str
+        The first lines of what it printed there.
     """
 
     status: str
@@ -172,6 +181,9 @@ class Result:
     failed: tuple = ()
     mistakes: tuple = ()
     hint: int | None = None
+    case: object = None
+    stopped: str = ""
+    printed: tuple = ()
 
 
 def value_exercise(id, *, answer, oracle, wrong, rtol=1e-9, **rest):

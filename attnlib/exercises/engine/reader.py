@@ -1,16 +1,17 @@
-"""What a reader calls in a notebook: check, hint, solution, use, progress, reset. Plain text only."""
+"""What a reader calls about one exercise: check, case, hint, solution, use."""
 
 import os
 
-from attnlib.exercises.engine import accepted, record
+from attnlib.exercises.engine import checked, record
+from attnlib.exercises.engine.after import difference, next_exercise, where_it_is
 from attnlib.exercises.engine.apart import grade_apart
 from attnlib.exercises.engine.judge import is_judging
-from attnlib.exercises.engine.library import summary, up_to
-from attnlib.exercises.engine.library_change import offer, remove
+from attnlib.exercises.engine.library_change import offer
 from attnlib.exercises.engine.library_run import library
 from attnlib.exercises.engine.lines import say
-from attnlib.exercises.engine.registry import find, registry
+from attnlib.exercises.engine.registry import find
 from attnlib.exercises.engine.settings import hints_are_off
+from attnlib.exercises.engine.show import show
 from attnlib.exercises.engine.source import solution_source
 
 OFF = "Hints and solutions are turned off here."
@@ -45,11 +46,14 @@ def check(id, answer=_NOTHING):
     [ ] softmax: not attempted yet
     """
     exercise = _asked_for("check", id, answer)
-    result = grade_apart(exercise, answer)
-    say(*result.lines)
+    result = grade_apart(exercise, answer, details=True)
+    _tell(exercise, result)
     if result.status == "passed":
-        say(offer(exercise, answer))
-    if result.status != "unattempted" and not is_judging():  # an answer may call other checks; those are no tries
+        _tell_what_comes(exercise, answer)
+    tried = not is_judging()  # an answer may call other checks; those are no tries
+    if tried:
+        checked.keep(id, result, answer)
+    if result.status != "unattempted" and tried:
         with record.changing() as table:
             entry = table.setdefault(id, record.blank())
             entry["tries"] += 1
@@ -57,8 +61,74 @@ def check(id, answer=_NOTHING):
                 entry["state"] = result.status
             entry["mistake"] = ", ".join(result.mistakes)
             entry["hint"] = result.hint
+            entry["said"] = result.lines[0].partition(": ")[2]
+    if result.status == "passed":
+        _tell_the_next(exercise)
     if result.status != "passed" and os.environ.get("ATTNLIB_STRICT", "0") not in ("", "0"):
         raise AssertionError("\n".join(result.lines))
+
+
+def _tell(exercise, result):
+    """The sentence; where it stopped and what it printed; how many cases, which hint; the smallest failing case."""
+    say(result.lines[0])
+    if result.stopped:
+        say(f"    {result.stopped}")
+    if result.printed:
+        say("    What your function printed there:")
+        print("\n".join(f"      {line[:70]}".rstrip() for line in result.printed))
+    say(*result.lines[1:])
+    if result.case:
+        show(result.case, indent="    ")
+
+
+def _tell_what_comes(exercise, answer):
+    if not hints_are_off():
+        say(*(f"    {line}" for line in [difference(exercise, answer)] if line))
+    say(offer(exercise, answer))
+
+
+def _tell_the_next(exercise):
+    following = next_exercise(record.load(), exercise.id)
+    say(f"    Next: {where_it_is(following, exercise.chapter)}." if following else "    That was the last one: all exercises are solved.")
+
+
+def case(id):
+    """Return the smallest case on which your last answer went wrong, to play with it.
+
+    Unpacked it gives the arguments: ``softmax(*case("softmax"))`` is your function on them. Each is there by its
+    name, too. What is right there is ``expected``, what your function gave is ``got``.
+
+    Parameters
+    ----------
+    id : str
+        The exercise.
+
+    Returns
+    -------
+    Case or None
+        None, and a sentence, if no answer of this session went wrong on a case.
+
+    Examples
+    --------
+    >>> check("softmax", lambda x: x)  # doctest: +ELLIPSIS
+    [!] softmax: ...
+    >>> wrong = case("softmax")
+    >>> wrong["x"], wrong.expected, wrong.got, wrong.label
+    (array([0.9]), array([1.]), array([0.9]), 'all sizes differ')
+    """
+    exercise = find(id)
+    last = checked.last(id)
+    if last is not None and last.result.case:
+        return last.result.case.copy()
+    if exercise.value:
+        say(f"{id} asks for a value: there are no cases.")
+    elif last is None or last.result.status == "unattempted":
+        say(f'No answer to {id} has gone wrong in this session: check("{id}", {id}) looks for a case.')
+    elif last.result.status == "passed":
+        say(f"Your last {id} passed: no case goes wrong.")
+    else:
+        say(f"What the last check of {id} said is not about a single case.")
+    return None
 
 
 def hint(id, n=None):
@@ -97,7 +167,7 @@ def hint(id, n=None):
         say(f"{id} has {count} hints: ask for 1 to {count}.")
         return
     say(f"Hint {n} of {count}: {exercise.hints[n - 1]}")
-    if fits in unseen and fits > n:
+    if fits in unseen and fits > n and (fits < count or n == count - 1):  # the last one only after all others
         say(f'(Hint {fits} is about the mistake of your last try: hint("{id}", {fits}).)')
     if n in unseen:
         with record.changing() as table:
@@ -131,60 +201,6 @@ def use(id, answer=_NOTHING):
         say(f"({mine.trouble or f'The {id} in {mine.name} does not pass: my_library() says why.'})")
     say(f"(From here on the book's own {id} is used, until yours passes.)")
     return exercise.solution() if exercise.value else exercise.solution
-
-
-def progress(chapter=None):
-    """Print a table of the exercises: state, tries, hints taken, last recognised mistake.
-
-    If you have a file of your own, it also says which functions are saved, and whether the file passes up to here.
-
-    Parameters
-    ----------
-    chapter : str, optional
-        The topic word of one chapter, "softmax" for instance.
-    """
-    exercises, mine, table = up_to(chapter), library(), record.load()
-    width = max(map(len, registry())) + 2
-    saved = f"{'saved':>7}" if mine else ""
-    print(f"{'chapter':<15}{'exercise':<{width}}{'level':<8}{'state':<15}{'tries':>5}{'hints':>7}{saved}  last mistake")
-    for exercise in registry().values():
-        if chapter in (None, exercise.chapter):
-            entry = table.get(exercise.id) or record.blank()
-            line = f"{exercise.chapter:<15}{exercise.id:<{width}}{exercise.level:<8}"
-            line += f"{entry['state'] or 'not attempted':<15}"
-            saved = f"{'yes' if exercise.id in mine.ids else '':>7}" if mine else ""
-            print((line + f"{entry['tries']:>5}{len(entry['hints']):>7}{saved}  {entry['mistake']}").rstrip())
-    if mine:
-        say(summary(mine, exercises))
-
-
-def reset(id=None, saved=False):
-    """Forget the progress of one exercise, or of all.
-
-    Parameters
-    ----------
-    id : str, optional
-        The exercise.
-    saved : bool
-        Take it out of your own file, too, or the whole file away. A copy is kept in either case.
-    """
-    if id is not None:
-        find(id)
-    with record.changing() as table:
-        for gone in [id] if id else list(table):
-            table.pop(gone, None)
-    accepted.forget(id)
-    print(f"Forgotten: {id or 'everything'}.")
-    mine = library()
-    if mine is None or not (id is None or id in mine.ids or mine.trouble):
-        return
-    if saved:
-        say(remove(id))
-    elif mine.trouble:
-        say(mine.trouble)
-    else:
-        call = f'reset("{id}", saved=True)' if id else "reset(saved=True)"
-        say(f"{mine.name} is as it was{f', with {id} in it' if id else ''}: {call} would change it, and keep a copy.")
 
 
 def _asked_for(call, id, answer):

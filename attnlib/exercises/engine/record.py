@@ -39,7 +39,7 @@ def location():
 
 
 def load():
-    """Return the table: exercise id to a dict with ``state, tries, hints, mistake, hint``."""
+    """Return the table: exercise id to a dict with ``state, tries, hints, mistake, hint, said``."""
     path = location()
     if path is None or path in _unusable:
         return {id: dict(entry) for id, entry in _memory.items()}
@@ -97,7 +97,7 @@ def store(table):
 
 def blank():
     """The entry of an exercise that nobody has touched."""
-    return {"state": "", "tries": 0, "hints": [], "mistake": "", "hint": None}
+    return {"state": "", "tries": 0, "hints": [], "mistake": "", "hint": None, "said": ""}
 
 
 def _checked(data):
@@ -125,6 +125,7 @@ _KINDS = {
     "tries": _is_count,
     "hints": lambda value: isinstance(value, list) and all(map(_is_count, value)),
     "mistake": lambda value: isinstance(value, str),
+    "said": lambda value: isinstance(value, str),
     "hint": lambda value: value is None or _is_count(value),
 }
 

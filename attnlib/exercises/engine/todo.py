@@ -1,5 +1,6 @@
 """`TODO`: the blank in an exercise. Harmless to look at, loud as soon as it is used."""
 
+import contextlib
 import dis
 import inspect
 
@@ -9,7 +10,12 @@ class NotAttempted(NotImplementedError):
 
 
 class _Todo:
-    """The one object `TODO`. Using it in any way but printing it raises `NotAttempted`."""
+    """The one object `TODO`. Using it in any way but printing it raises `NotAttempted`.
+
+    While it is `imagined`, what is computed from it is TODO again, and where a number is needed it is that number.
+    """
+
+    _number = None
 
     def __repr__(self):
         return "TODO"
@@ -17,7 +23,16 @@ class _Todo:
     def __getattr__(self, name):
         if name.startswith("_"):  # notebooks and NumPy look for optional methods; say "none", as any object would
             raise AttributeError(name)
-        raise _blank()
+        return self._used()
+
+    def _used(self):
+        if self._number is None:
+            raise _blank()
+        return self
+
+    def _as_number(self):
+        self._used()
+        return self._number
 
     __hash__ = object.__hash__
 
@@ -30,17 +45,52 @@ def _raise(self, *args, **kwargs):
     raise _blank()
 
 
+def _spread(self, *args, **kwargs):
+    return self._used()
+
+
 _BINARY = "add sub mul matmul truediv floordiv mod divmod pow lshift rshift and xor or".split()
+_SPREADING = "lt le eq ne gt ge neg pos abs invert round trunc floor ceil call getitem array_ufunc array_function".split()
 _OTHER = """
-    lt le eq ne gt ge neg pos abs invert round trunc floor ceil bool int float complex index bytes
-    call len iter next reversed contains getitem setitem delitem enter exit setattr delattr instancecheck
-    array array_ufunc array_function
+    bool complex index bytes len iter next reversed contains setitem delitem enter exit setattr delattr instancecheck
 """.split()
 
-for _name in _OTHER + [side + name for name in _BINARY for side in ("", "r", "i")]:
+for _name in _SPREADING + [side + name for name in _BINARY for side in ("", "r", "i")]:
+    setattr(_Todo, f"__{_name}__", _spread)
+for _name in _OTHER:
     setattr(_Todo, f"__{_name}__", _raise)
 
+
+def _int(self):
+    return int(self._as_number())
+
+
+def _array(self, *args, **kwargs):
+    import numpy as np
+
+    return np.array(self._as_number())
+
+
+_Todo.__float__, _Todo.__int__, _Todo.__array__ = _Todo._as_number, _int, _array
+
 TODO = _Todo()
+
+
+@contextlib.contextmanager
+def imagined(number):
+    """Let TODO pass through a function, as `number` where one is needed: so what does not depend on it can be seen.
+
+    Examples
+    --------
+    >>> with imagined(0.5):
+    ...     print(TODO + 1, [TODO] * 2, float(TODO))
+    TODO [TODO, TODO] 0.5
+    """
+    _Todo._number = number
+    try:
+        yield
+    finally:
+        _Todo._number = None
 
 
 def holds_blank(answer, depth=0):

@@ -158,14 +158,23 @@ def _backward_case(q, k, block_q, block_k, causal=False, *, d=5, v=4, apart=0.0)
         if apart:  # whole rows of scores are moved, one up, the next down
             query[:, 0], key[:, 0] = apart * (np.arange(q) % 3 - 1), math.sqrt(d)
         value, d_out = rng.standard_normal((k, v)), rng.standard_normal((q, v))
-        scores = query @ key.T / math.sqrt(d)
-        if causal:
-            scores = np.where(np.arange(k) > np.arange(q)[:, None] + k - q, -np.inf, scores)
-        logsumexp = np.logaddexp.reduce(scores, axis=1)
-        out = np.exp(scores - logsumexp[:, None]) @ value
-        return d_out, query, key, value, out, logsumexp, block_q, block_k, causal
+        return _with_forward((d_out, query, key, value, None, None, block_q, block_k, causal))
 
     return make
+
+
+def _with_forward(arguments):
+    """The same arguments with `out` and `logsumexp` as the forward pass gives them."""
+    d_out, query, key, value, _, _, block_q, block_k, causal = arguments
+    (q, d), k = query.shape, len(key)
+    scores = query @ key.T / math.sqrt(d)
+    if causal:
+        if q > k:
+            raise ValueError("a query would see nothing, and nothing could come back from it")
+        scores = np.where(np.arange(k) > np.arange(q)[:, None] + k - q, -np.inf, scores)
+    logsumexp = np.logaddexp.reduce(scores, axis=1)
+    out = np.exp(scores - logsumexp[:, None]) @ value
+    return d_out, query, key, value, out, logsumexp, block_q, block_k, causal
 
 
 _BACKWARD = Exercise(
@@ -177,6 +186,7 @@ _BACKWARD = Exercise(
     blanks=6,
     oracle=_backward_oracle,
     solution=flash_backward,
+    consistent=_with_forward,
     family=_backward_family,
     probes=(
         Probe("all sizes differ, ragged tiles", _backward_case(5, 7, 2, 3)),

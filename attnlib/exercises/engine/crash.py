@@ -1,0 +1,144 @@
+"""Where a checked function stopped: the reader's own line; and why, in words."""
+
+import linecache
+import os
+import re
+from dataclasses import dataclass
+
+import numpy as np
+
+_LIBRARY = os.path.realpath(os.path.join(os.path.dirname(__file__), "..", ".."))
+_FOLDERS = tuple(os.path.join(os.path.realpath(os.path.dirname(module.__file__)), "") for module in (np, os))
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line that the reader wrote.
+
+    Attributes
+    ----------
+    number : int
+        Counted from 1, in its cell or file.
+    text : str
+        What stands there, or "" if Python cannot show it.
+    """
+
+    number: int
+    text: str = ""
+
+
+def readers_line(error):
+    """Return the `Line` at which an exception arose: the innermost that is neither ours nor NumPy's nor Python's; or None."""
+    found, trace = None, error.__traceback__
+    while trace is not None:
+        if _is_the_readers(trace.tb_frame.f_code.co_filename):
+            found = trace
+        trace = trace.tb_next
+    if found is None:
+        return None
+    frame = found.tb_frame
+    text = linecache.getline(frame.f_code.co_filename, found.tb_lineno, frame.f_globals)
+    return Line(found.tb_lineno, text.strip())
+
+
+def _is_the_readers(file):
+    if file.startswith("<frozen") or file == "<__array_function__ internals>":
+        return False
+    path = os.path.realpath(file)
+    installed = {"site-packages", "dist-packages"} & set(path.split(os.sep))
+    return not installed and not path.startswith((*_FOLDERS, os.path.join(_LIBRARY, "")))
+
+
+def in_words(problem):
+    """Return a sentence for what Python said, or "" if there is none.
+
+    Parameters
+    ----------
+    problem : str
+        "stops with ValueError: …", as a message has it.
+
+    Examples
+    --------
+    >>> in_words("stops with NameError: name 'wieghts' is not defined")
+    'Nothing is called `wieghts` there: a slip of the pen, or a cell that has not run?'
+    >>> in_words("stops with ValueError: operands could not be broadcast together with shapes (3,5) (3,) ")
+    'Shapes (3, 5) and (3,) do not fit: read from the last axis, two sizes have to be equal, or one of them 1.'
+    """
+    for pattern, say in _WORDS:
+        found = re.search(pattern, problem)
+        if found:
+            return say(*found.groups()) if callable(say) else say
+    return ""
+
+
+def _shape(text):
+    """ "3,5" as Python writes a shape."""
+    sizes = [size for size in text.replace(" ", "").split(",") if size]
+    return f"({sizes[0]},)" if len(sizes) == 1 else f"({', '.join(sizes)})"
+
+
+def _broadcast(one, other):
+    return f"Shapes {_shape(one)} and {_shape(other)} do not fit: read from the last axis, two sizes have to be equal, or one of them 1."
+
+
+def _product(operand, axis, size, other):
+    left, right = (size, other) if operand == "0" else (other, size)
+    return f"A product sums over the last axis of its left array, here {left} long, and the last but one of its right, here {right}."
+
+
+def _reshape(numbers, shape):
+    sizes = re.findall(r"\d+", shape)  # NumPy leaves out a -1
+    held = int(np.prod([int(size) for size in sizes]))
+    asked = " × ".join(sizes) + (f" makes {held}" if len(sizes) > 1 else " in a row")
+    return f"{asked}, and the array has {numbers} numbers."
+
+
+def _place(index, axis, size):
+    if size == "0":
+        return f"Axis {axis} of this array is empty: it has no place {index}."
+    return f"Axis {axis} has {size} place{'s' * (size != '1')}, numbered from 0; place {index} is not among them."
+
+
+def _kinds(operator, one, other):
+    return f"`{operator}` does not work between {_kind(one)} and {_kind(other)}."
+
+
+def _kind(name):
+    names = {"NoneType": "None", "numpy.ndarray": "an array", "builtin_function_or_method": "a function", "str": "a text"}
+    return names.get(name) or ("an " if name[:1] in "aeiou" else "a ") + name
+
+
+_WORDS = (
+    (r"NameError: name '(\w+)' is not defined", lambda name: f"Nothing is called `{name}` there: a slip of the pen, or a cell that has not run?"),
+    (r"UnboundLocalError: cannot access local variable '(\w+)'", lambda name: f"`{name}` is used before this function has given it a value."),
+    (r"operands could not be broadcast together with shapes \(([\d,]*)\) \(([\d,]*)\)", _broadcast),
+    (r"non-broadcastable output operand with shape \(([\d,]*)\) doesn't match the broadcast shape \(([\d,]*)\)",
+     lambda one, other: f"The result has the shape {_shape(other)}, and the array it is to be written into {_shape(one)}."),
+    (r"could not broadcast input array from shape \(([\d,]*)\) into shape \(([\d,]*)\)",
+     lambda one, other: f"An array of shape {_shape(one)} does not fit into a place of shape {_shape(other)}."),
+    (r"matmul: Input operand ([01]) has a mismatch in its core dimension ([01]) \(size (\d+) is different from (\d+)\)", _product),
+    (r"matmul: Input operand [01] does not have enough dimensions",
+     "A product `@` takes arrays with at least one axis; one of these is a single number."),
+    (r"shapes \(([\d,]*)\) and \(([\d,]*)\) not aligned: (\d+) \(dim \d\) != (\d+)",
+     lambda one, other, left, right: _product("0", "", left, right)),
+    (r"cannot reshape array of size (\d+) into shape \((\w[\w,]*)\)", _reshape),
+    (r"axis (-?\d+) is out of bounds for array of dimension (\d+)",
+     lambda axis, axes: f"This array has {axes} {'axis' if axes == '1' else 'axes'}; axis {axis} is not among them."),
+    (r"index (-?\d+) is out of bounds for axis (\d+) with size (\d+)", _place),
+    (r"too many indices for array: array is (\d+)-dimensional, but (\d+) were indexed",
+     lambda axes, indices: f"{indices} indices for an array of {axes} {'axis' if axes == '1' else 'axes'}."),
+    (r"truth value of an array with more than one element",
+     "`if`, `while`, `and`, `or`, `not` need one True or False; here is a whole array of them."),
+    (r"IndexError: list index out of range", "The list is shorter than this index."),
+    (r"ZeroDivisionError", "Something is divided by 0."),
+    (r"AttributeError: 'numpy.ndarray' object has no attribute '(\w+)'", lambda name: f"An array has nothing called `.{name}`."),
+    (r"AttributeError: module 'numpy' has no attribute '(\w+)'", lambda name: f"NumPy has nothing called `{name}`."),
+    (r"unsupported operand type\(s\) for (\S+): '([\w.]+)' and '([\w.]+)'", _kinds),
+    (r"TypeError: '([\w.]+)' object is not callable", lambda name: f"Round brackets call a function, but this is {_kind(name)}."),
+    (r"TypeError: '([\w.]+)' object is not subscriptable", lambda name: f"Square brackets pick from an array or list, but this is {_kind(name)}."),
+    (r"TypeError: '([\w.]+)' object is not iterable", lambda name: f"This is {_kind(name)}: there is nothing in it to go through."),
+    (r"assignment destination is read-only", "This array may be read, not written to: make a copy first."),
+    (r"Cannot cast ufunc '(\w+)' output from dtype\('float64'\) to dtype\('(\w+)'\)",
+     lambda ufunc, kind: f"The result has decimals, and the array it is to be written into holds {kind} only."),
+    (r"inhomogeneous shape|setting an array element with a sequence", "One place of an array takes one number, not several."),
+)  # fmt: skip
