@@ -30,7 +30,15 @@ def _softmax_family(bugs):
         if "inplace" in bugs:
             x -= x.max(axis=-1, keepdims=True)
         scores = x.astype(float)
-        axis = 0 if "axis_0" in bugs else -1
+        axis = 0 if "axis_0" in bugs else 1 if "axis_1" in bugs else -1
+        if "rows_of_axis_0" in bugs:
+            axis = tuple(range(1, x.ndim))
+        if "scaled" in bugs:
+            scores = scores / math.sqrt(x.shape[-1])
+        elif "max_divided" in bugs:
+            scores = scores / scores.max(axis=axis, keepdims=True)
+        elif "twice" in bugs:
+            scores = _softmax_logsumexp(scores)
         shift = scores.max(axis=0 if "max_axis_0" in bugs else axis, keepdims=True)
         if "no_max" in bugs or "only_exp" in bugs:
             shift = 0.0
@@ -58,6 +66,10 @@ def _softmax_family(bugs):
         elif "no_division" in bugs:
             total = 1.0
         out = exponentials / total
+        if "sigmoid" in bugs:
+            out = 1 / (1 + np.exp(-scores))
+        elif "hardmax" in bugs:
+            out = np.eye(x.shape[-1])[scores.argmax(axis=-1)]
         if "log" in bugs:
             out = np.log(out)
         return out.astype(x.dtype) if "int_buffer" in bugs else out
@@ -73,6 +85,12 @@ def _softmax_logsumexp(x):
 def _rows_far_apart(rng):
     x = rng.normal(size=(3, 4))
     x[1] -= 2000
+    return (x,)
+
+
+def _first_row_far_below(rng):
+    x = rng.normal(size=(3, 4))
+    x[0] -= 2000
     return (x,)
 
 
@@ -105,7 +123,10 @@ SOFTMAX = Exercise(
             "large scores", lambda rng: (rng.normal(size=(3, 4)) + 1000,), "edge",
             why="The plainest overflow: the message about it names this case.",
         ),
-        Probe("rows far apart", _rows_far_apart, "edge"),
+        Probe(
+            "rows far apart", _rows_far_apart, "edge",
+            why="One maximum for all rows lies far above one of them; the last case has the far row in front.",
+        ),
         Probe("wide rows", _wide_rows, "edge"),
         Probe("one huge score", _outlier, "edge"),
         Probe("integers", lambda rng: (rng.integers(1, 6, size=(3, 4)),), "edge"),
@@ -113,6 +134,10 @@ SOFTMAX = Exercise(
         Probe(
             "three leading axes, one of size 1", lambda rng: (rng.normal(size=(2, 1, 3, 4)),), "edge",
             why="Any number of axes, and each one of them stays, whatever its size.",
+        ),
+        Probe(
+            "first row far below", _first_row_far_below, "edge",
+            why="The maximum of the first row is not that of all: each shift by one number fails in its own way.",
         ),
     ),
     mistakes=(
@@ -208,6 +233,38 @@ SOFTMAX = Exercise(
             "int_buffer", "out = np.zeros_like(x) with integer x",
             "For integer input the weights are stored in an integer buffer, which cuts them off; make the buffer "
             "float.", 3,
+        ),
+        Mistake(
+            "axis_1", "softmax(x, axis=1)",
+            "You normalised along axis 1, the last one of a matrix only; with more axes the last one is "
+            "`axis=-1`.", 1,
+        ),
+        Mistake(
+            "rows_of_axis_0", "for i in range(len(x)): softmax of all of x[i]",
+            "A loop over axis 0 takes whole matrices for rows as soon as there are three axes; a row is what "
+            "lies along the last.", 1,
+        ),
+        Mistake(
+            "sigmoid", "1 / (1 + exp(-x))",
+            "This is the logistic function of each score by itself; a softmax compares each score with the "
+            "others of its row.", 2,
+        ),
+        Mistake(
+            "hardmax", "1 for the largest, 0 for the others",
+            "The largest score of a row takes everything here; a softmax gives each score a share.", 2,
+        ),
+        Mistake(
+            "scaled", "softmax(x / sqrt(k))",
+            "The scores were divided by the root of the row's length; that factor belongs to attention, not to "
+            "softmax.", 2,
+        ),
+        Mistake(
+            "max_divided", "exp(x / x.max(-1)) / ...",
+            "You divided by the largest score of the row; subtracting it is what cancels in the quotient.", 2,
+        ),
+        Mistake(
+            "twice", "softmax(softmax(x))",
+            "The softmax was applied twice: the weights went through it as if they were scores.", 3,
         ),
     ),
     hints=(

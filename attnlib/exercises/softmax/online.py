@@ -31,10 +31,12 @@ def _oracle(x, block):
 
 def _family(bugs):
     def online_softmax(x, block):
+        if "maximum_not_counted" in bugs:
+            return _new_maximum_not_counted(x, block)
         maximum = 0.0 if "m_init_0" in bugs else -np.inf
         total = 1.0 if "l_init_1" in bugs else 0.0
         for j in range(len(x) // block if "drop_tail" in bugs else math.ceil(len(x) / block)):
-            part = x[j * block : (j + 1) * block]
+            part = x[j * block : (j + 1) * block + ("overlap" in bugs)]
             top = part.max()
             new_maximum = top if "block_max" in bugs else max(maximum, top)
             if top == -np.inf and "nan_block" not in bugs:
@@ -48,12 +50,30 @@ def _family(bugs):
                 rescale = np.nan  # what exp(inf) * 0 makes of the sum
             elif "alpha_block" in bugs:
                 rescale = np.exp(maximum - top)
-            block_total = np.exp(part - (top if "sum_local" in bugs else new_maximum)).sum()
+            shift = top if "sum_local" in bugs else new_maximum
+            if "old_maximum" in bugs and maximum > -np.inf:
+                shift = maximum
+            if "not_shifted" in bugs:
+                shift, rescale = 0.0, 1.0
+            exponentials = np.exp(part - shift)
+            block_total = exponentials.mean() if "mean" in bugs else exponentials.sum()
+            if "block_rescaled" in bugs:
+                block_total = rescale * block_total
             total = block_total if "overwrite" in bugs else rescale * total + block_total
             maximum = new_maximum
-        return maximum, total
+        return maximum, (maximum + np.log(total) if "logsumexp" in bugs else total)
 
     return online_softmax
+
+
+def _new_maximum_not_counted(x, block):
+    maximum, total = -math.inf, 0.0
+    for score in x:
+        if score > maximum:
+            maximum, total = score, total * math.exp(maximum - score)
+        elif score > -math.inf:
+            total += math.exp(score - maximum)
+    return maximum, total
 
 
 def _one_score_at_a_time(x, block):
@@ -112,18 +132,18 @@ def _minus_inf_between(rng):
 
 
 def _method(answer):
-    block = 3
-    log = reads(answer, np.random.default_rng(0).standard_normal(20), block)
-    if most_at_once(log) > block:
-        return (
-            f"the values are right, but one step looks at {most_at_once(log)} scores at once where a block has "
-            f"{block}: use up one block before you look at the next."
-        )
-    if goes_back(log, block):
-        return (
-            "the values are right, but it goes back to scores of an earlier block: one walk through them is enough, "
-            "if the old sum is corrected when the maximum grows."
-        )
+    for block in (3, 2):  # two sizes: the size is not to be written into the function
+        log = reads(answer, np.random.default_rng(0).standard_normal(20), block)
+        if most_at_once(log) > block:
+            return (
+                f"the values are right, but one step looks at {most_at_once(log)} scores at once where a block has "
+                f"{block}: use up one block before you look at the next."
+            )
+        if goes_back(log, block):
+            return (
+                "the values are right, but it goes back to scores of an earlier block: one walk through them is "
+                "enough, if the old sum is corrected when the maximum grows."
+            )
     return ""
 
 
@@ -224,6 +244,36 @@ ONLINE_SOFTMAX = Exercise(
             "While every score so far is -inf, so is the new maximum, and -inf - (-inf) is NaN; skip such a block or "
             "shift by 0 there.", 3,
             shows="lost",
+        ),
+        Mistake(
+            "old_maximum", "sum(exp(scores - maximum)), the old one",
+            "The block is measured against the old maximum; use the new running maximum for both parts.", 3,
+        ),
+        Mistake(
+            "block_rescaled", "(total + sum(exp(scores - new_maximum))) * exp(maximum - new_maximum)",
+            "The block's sum was rescaled together with the old one; it is measured against the new maximum "
+            "already.", 3,
+        ),
+        Mistake(
+            "not_shifted", "sum(exp(scores))",
+            "The exponentials are not measured against a maximum: total has to be the sum of exp(score - "
+            "maximum).", 2,
+        ),
+        Mistake(
+            "mean", "mean(exp(scores - new_maximum))",
+            "The exponentials of a block were averaged; total is a sum over all scores seen so far.", 2,
+        ),
+        Mistake(
+            "logsumexp", "maximum + log(total)",
+            "The logarithm was taken, and the maximum added: that is the logsumexp; total is the sum itself.", 2,
+        ),
+        Mistake(
+            "overlap", "x[start : start + block + 1]",
+            "Two blocks share a score at their border, so it counts twice; a slice leaves out its upper end.", 1,
+        ),
+        Mistake(
+            "maximum_not_counted", "total *= exp(maximum - score) at a new maximum, and no + 1",
+            "At a new maximum the old sum is rescaled, but the new score itself, exp(0), was not added.", 2,
         ),
     ),
     hints=(

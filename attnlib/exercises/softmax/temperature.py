@@ -35,10 +35,11 @@ def _family(bugs):
     def temperature_gradient(d_weights, scores, temperature):
         factor = temperature if "multiplied" in bugs else 1.0 if "at_one" in bugs else 1 / temperature
         scaled = scores * factor
-        shift = 0.0 if "no_max" in bugs else scaled.max(axis=-1, keepdims=True)
+        axis = 0 if "axis_0" in bugs else None if "axis_all" in bugs else -1
+        shift = 0.0 if "no_max" in bugs else scaled.max(axis=axis, keepdims=True)
         exponentials = np.exp(scaled - shift)
-        weights = exponentials / exponentials.sum(axis=-1, keepdims=True)
-        mean = (weights * d_weights).sum(axis=-1, keepdims="no_keepdims" not in bugs)
+        weights = exponentials / exponentials.sum(axis=axis, keepdims=True)
+        mean = (weights * d_weights).sum(axis=axis, keepdims="no_keepdims" not in bugs)
         if "no_mean" in bugs:
             mean = 0.0
         elif "plain_mean" in bugs:
@@ -56,6 +57,8 @@ def _family(bugs):
             terms = d_scaled * slope
         if "sign" in bugs:
             terms = -terms
+        if "last_row" in bugs:
+            terms = terms.reshape(-1, terms.shape[-1])[-1]
         if "per_row" in bugs:
             return terms.sum(axis=-1)
         if "mean_of_rows" in bugs:
@@ -219,6 +222,18 @@ TEMPERATURE_GRADIENT = Exercise(
             "no_max", "exp(scores / T) without the shift",
             "Large exponents overflow: shift each row by its own maximum before `exp`.", 3,
             shows="lost",
+        ),
+        Mistake(
+            "axis_0", "softmax over axis 0",
+            "The softmax ran over axis 0; each row, along the last axis, has weights of its own.", 3,
+        ),
+        Mistake(
+            "axis_all", "one softmax over all scores",
+            "One softmax ran over all scores together; each row, along the last axis, has weights of its own.", 3,
+        ),
+        Mistake(
+            "last_row", "the last row's contribution",
+            "Only the last row counts here: in a loop over rows, add each row's contribution to what is there.", 3,
         ),
     ),
     hints=(

@@ -37,7 +37,7 @@ def _(query, key, value):
     return np.array(out)
 
 
-wrong(ID, "half the distance, not half its square", named=("root_halved",))(
+wrong(ID, "half the distance, not half its square")(
     lambda query, key, value: softmax(-np.sqrt(squared(query, key)) / 2) @ value
 )
 
@@ -139,11 +139,11 @@ wrong(ID, "the difference of arrays as they are", says=r"broadcast")(
     lambda query, key, value: softmax(-((query - key) ** 2) / 2) @ value
 )
 
-wrong(ID, "the keys averaged", named=("values_k",), says=r"the shape is")(
+wrong(ID, "the keys averaged", says=r"the shape is")(
     lambda query, key, value: softmax(-squared(query, key) / 2) @ key
 )
 
-wrong(ID, "the weights themselves", named=("weights",), says=r"the shape is")(
+wrong(ID, "the weights themselves", says=r"the shape is")(
     lambda query, key, value: softmax(-squared(query, key) / 2)
 )
 
@@ -176,7 +176,7 @@ wrong(ID, "squeezed", says=r"an axis of size 1 is missing")(
     lambda query, key, value: np.squeeze(softmax(-squared(query, key) / 2) @ value)
 )
 
-wrong(ID, "halved twice", named=("quartered",))(lambda query, key, value: softmax(-squared(query, key) / 4) @ value)
+wrong(ID, "halved twice")(lambda query, key, value: softmax(-squared(query, key) / 4) @ value)
 
 
 @wrong(ID, "a minus in both new features", named=("sign",))
@@ -214,7 +214,7 @@ def _(query, key, value):
     return softmax(query @ key.T / math.sqrt(query.shape[-1])) @ value
 
 
-wrong(ID, "the largest entry of each key", named=())(
+wrong(ID, "the largest entry of each key")(
     lambda query, key, value: softmax(query @ key.T - (key**2).max(axis=1) / 2) @ value
 )
 

@@ -159,7 +159,7 @@ wrong(ID, "the first batch element", says=r"the shape is")(
 )
 
 
-@wrong(ID, "a loop over the batch that keeps the last", named=("last_batch",), says=r"the shape is")
+@wrong(ID, "a loop over the batch that keeps the last", says=r"the shape is")
 def _(query, key, value):
     if query.ndim == 2:
         return softmax(scores_of(query, key)) @ value
@@ -168,7 +168,7 @@ def _(query, key, value):
     return out
 
 
-wrong(ID, "64 features, as in the paper", named=("scale_64",))(
+wrong(ID, "64 features, as in the paper")(
     lambda query, key, value: softmax(query @ key.mT / 8) @ value
 )
 
@@ -191,7 +191,7 @@ wrong(ID, "the best key only", named=("hardmax",))(
     lambda query, key, value: np.eye(key.shape[-2])[scores_of(query, key).argmax(-1)] @ value
 )
 
-wrong(ID, "the same mean for all", named=("uniform",))(
+wrong(ID, "the same mean for all")(
     lambda query, key, value: np.broadcast_to(
         value.mean(axis=-2, keepdims=True), (*query.shape[:-1], value.shape[-1])
     ).copy()
@@ -215,7 +215,7 @@ def _(query, key, value):
     return softmax(query @ np.reshape(key, (*lead, d, k)) / d**0.5) @ value
 
 
-wrong(ID, "np.dot with a transposed key", named=("dot",), says=r"`\.T` turns all axes round")(
+wrong(ID, "np.dot with a transposed key", says=r"`\.T` turns all axes round")(
     lambda query, key, value: np.dot(softmax(np.dot(query, key.T) / np.sqrt(query.shape[-1])), value)
 )
 
@@ -305,7 +305,7 @@ class Attention:
         return softmax(query @ key.mT / d**0.5) @ value
 
 
-wrong(ID, "a class that divides d by its heads", named=("scale_by_2",))(Attention(heads=2))
+wrong(ID, "a class that divides d by its heads")(Attention(heads=2))
 
 wrong(ID, "minus the scores", named=("negative",))(lambda query, key, value: softmax(-scores_of(query, key)) @ value)
 

@@ -50,10 +50,10 @@ step("the gradient of log-softmax", through=lambda dP, P: dP - P * dP.sum(-1, ke
 # the slope
 step("the slope of the slope: tanh twice", named("tanh_twice"), slope=lambda t, z: 1 - np.tanh(t) ** 2)
 step("1 + t squared", named("tanh_plus"), slope=lambda t, z: 1 + t**2)
-step("t squared minus 1", named("tanh_sign"), slope=lambda t, z: t**2 - 1)
-step("1 / cosh, not squared", named("tanh_cosh"), slope=lambda t, z: 1 / np.cosh(z))
+step("t squared minus 1", says(r"d_query: exactly minus"), slope=lambda t, z: t**2 - 1)
+step("1 / cosh, not squared", named("tanh_root"), slope=lambda t, z: 1 / np.cosh(z))
 step("the slope of arctan", slope=lambda t, z: 1 / (1 + z**2))
-step("the root of 1 - t^2", named("tanh_cosh"), slope=lambda t, z: np.sqrt(1 - t * t))
+step("the root of 1 - t^2", named("tanh_root"), slope=lambda t, z: np.sqrt(1 - t * t))
 step("the tanh itself", named("tanh_itself"), slope=lambda t, z: t)
 step("the slope of a logistic function at z", slope=lambda t, z: 1 / (1 + np.exp(-z)) * (1 - 1 / (1 + np.exp(-z))))
 step("a sigmoid's rule with t", named("tanh_sigmoid"), slope=lambda t, z: t - t**2)
@@ -80,7 +80,7 @@ step("the mean over the batch", says(r"d_w: .*too small"), for_w=lambda dS, t, z
 step("one w for each query", says(r"d_w: the shape"), for_w=lambda dS, t, z, P: (dS[..., None] * t).sum(-2))
 step("summed over everything", says(r"d_w: the shape"), for_w=lambda dS, t, z, P: (dS[..., None] * t).sum())
 step("a column", says(r"d_w: the shape .*size 1"), for_w=lambda dS, t, z, P: np.tensordot(dS, t, axes=dS.ndim)[:, None])
-step("w's gradient from the weights", named("dw_weights"), for_w=lambda dS, t, z, P: np.einsum("...qk,...qkd->d", P, t))
+step("w's gradient from the weights", named("dw_weights"), for_w=lambda dS, t, z, P: np.tensordot(P, t, axes=P.ndim))
 step("w's gradient from the sums", named("dw_unbent"), for_w=lambda dS, t, z, P: (dS[..., None] * z).reshape(-1, z.shape[-1]).sum(0))
 step("tanh's slope in d_w too", named("dw_slope"), for_w=lambda dS, t, z, P: np.tensordot(dS, 1 - t**2, axes=dS.ndim))
 step("the batch kept, by einsum", named("dw_batch"), for_w=lambda dS, t, z, P: np.einsum("...qk,...qkd->...d", dS, t))
@@ -88,14 +88,14 @@ step("the last batch element", for_w=lambda dS, t, z, P: np.einsum("qk,qkd->d", 
     (dS, dS.ndim - 2), (t, t.ndim - 3)))))  # fmt: skip
 
 # the whole
-step("tanh outside the sum with w", named("tanh_outside"), forward=lambda t, w, z: np.tanh(z @ w))
+step("tanh outside the sum with w", forward=lambda t, w, z: np.tanh(z @ w))
 step("no tanh in the forward pass", named("forward_unbent"), forward=lambda t, w, z: z @ w)
 step("the root of d in the forward pass", named("forward_scaled"), forward=lambda t, w, z: t @ w * w.size**-0.5)
 step("softmax over the queries", named("forward_axis_q"), axis=-2)
 step("weights rounded", says(r"digits only"), through=lambda dP, P: softmax_grad(dP, P.round(4)))
 
 
-@wrong(ID, "loops over queries and keys that overwrite", named=("last_pair",))
+@wrong(ID, "loops over queries and keys that overwrite")
 def _(d_out, query, key, value, w):
     dq, dk, dv, dw = whole(d_out, query, key, value, w)
     z = query[..., :, None, :] + key[..., None, :, :]

@@ -37,22 +37,22 @@ through(lambda dP, P: P * (P * dP - (P * dP).sum(-1, keepdims=True)), "the produ
 through(lambda dP, P: P * ((P * dP).sum(-1, keepdims=True) - dP), "row mean minus d_weights", named=("sign",))
 through(lambda dP, P: softmax_grad(P, dP), "the two arguments exchanged", named=("swapped",))
 through(lambda dP, P: dP - P * dP.sum(-1, keepdims=True), "the gradient of log-softmax", named=("log_softmax",))
-through(lambda dP, P: P * dP / (P * dP).sum(-1, keepdims=True), "normalised again", named=("renormalised",))
+through(lambda dP, P: P * dP / (P * dP).sum(-1, keepdims=True), "normalised again")
 through(lambda dP, P: P - dP, "weights minus target", named=("ce_shortcut",))
 through(lambda dP, P: P * (dP - np.einsum("...k,...k->...", P, dP)), "einsum without its axis", named=("no_keepdims",))
 through(lambda dP, P: P * (dP - np.einsum("...qk,...qk->...k", P, dP)[..., None, :]), "means by key", named=("D_axis",))
-through(lambda dP, P: P * (dP - (P * dP).sum(axis=1, keepdims=True)), "the sum over axis 1", named=("D_axis_1",))
+through(lambda dP, P: P * (dP - (P * dP).sum(axis=1, keepdims=True)), "the sum over axis 1")
 through(lambda dP, P: P * (dP - (P * dP).sum()), "one sum for everything", named=("D_all",))
-through(lambda dP, P: softmax_grad(dP, softmax(P)), "the softmax of the weights", named=("softmax_again",))
+through(lambda dP, P: softmax_grad(dP, softmax(P)), "the softmax of the weights")
 through(lambda dP, P: P * (dP - dP.max(-1, keepdims=True)), "the largest in the place of the mean")
-through(lambda dP, P: P * (1 - P), "the slope of a sigmoid, and no upstream", named=("no_dp",))
+through(lambda dP, P: P * (1 - P), "the slope of a sigmoid, and no upstream")
 through(lambda dP, P: -P * (P @ dP.mT @ P if dP.shape[-1] == P.shape[-2] else (P * dP).sum(-1, keepdims=True)),
         "off the diagonal only")  # fmt: skip
 through(lambda dP, P: (P - P**2) * dP, "the diagonal of the Jacobian", named=("sigmoid",))
 through(lambda dP, P: dP - (P * dP).sum(-1, keepdims=True), "the weight in front forgotten", named=("no_outer",))
 through(lambda dP, P: np.where(P > 0.5, dP, 0), "the gradient of a maximum")
 through(lambda dP, P: (softmax_grad(dP, P)).round(3), "rounded on the way", says=r"digits only")
-through(lambda dP, P: softmax_grad(dP, P) * P, "the weight multiplied once more", named=("weight_twice",))
+through(lambda dP, P: softmax_grad(dP, P) * P, "the weight multiplied once more")
 through(lambda dP, P: softmax_grad(dP, P / (1 + 1e-6)), "an epsilon in the weights", says=r"digits only")
 
 
@@ -74,10 +74,10 @@ wrong(ID, "divided by d in either direction", named=("scale_d",))(
         d_out, query, key, value, factor=1 / query.shape[-1], P=softmax(query @ key.mT / query.shape[-1])
     )
 )
-wrong(ID, "the backward pass multiplied by the root of d", named=("scale_inverted",), says=r"times the right one|too large by")(
+wrong(ID, "the backward pass multiplied by the root of d", says=r"times the right one|too large by")(
     lambda d_out, query, key, value: back(d_out, query, key, value, factor=root(query))
 )
-wrong(ID, "the root of the number of keys", named=("scale_keys",))(
+wrong(ID, "the root of the number of keys")(
     lambda d_out, query, key, value: back(
         d_out, query, key, value, factor=key.shape[-2] ** -0.5, P=softmax(query @ key.mT * key.shape[-2] ** -0.5)
     )
@@ -119,7 +119,7 @@ def _(d_out, query, key, value):
     )
 
 
-@wrong(ID, "the factor in all three", named=("scale_dv",))
+@wrong(ID, "the factor in all three", says=r"d_value: every number is too small")
 def _(d_out, query, key, value):
     c = query.shape[-1] ** -0.5
     return tuple(c * g for g in back(d_out, query, key, value, factor=1))
@@ -136,7 +136,7 @@ def products(what, formula, **told):
 products("each with itself", lambda dO, Q, K, V, P, dS: (dS @ Q, dS.mT @ K, P.mT @ dO), named=("own_arrays",))
 products("values first", lambda dO, Q, K, V, P, dS: (P.mT @ dO, dS @ K, dS.mT @ Q), says=r"order of the outputs")
 products("values in the middle", lambda dO, Q, K, V, P, dS: (dS @ K, P.mT @ dO, dS.mT @ Q), says=r"order of the outputs")
-products("d_key turned", lambda dO, Q, K, V, P, dS: (dS @ K, Q.mT @ dS, P.mT @ dO), named=("dk_turned",), says=r"d_key: the shape")
+products("d_key turned", lambda dO, Q, K, V, P, dS: (dS @ K, Q.mT @ dS, P.mT @ dO), says=r"d_key: the shape")
 products("d_value turned", lambda dO, Q, K, V, P, dS: (dS @ K, dS.mT @ Q, dO.mT @ P), says=r"d_value: the shape")
 products("values in the place of d_out", lambda dO, Q, K, V, P, dS: (dS @ K, dS.mT @ Q, P.mT @ V))
 products("no sum over queries", lambda dO, Q, K, V, P, dS: (dS @ K, dS.mT @ Q, P @ V), says=r"d_value: the shape")
@@ -165,7 +165,7 @@ def _(d_out, query, key, value):
     return back(np.ones(d_out.shape), query, key, value)
 
 
-wrong(ID, "softmax over the queries, in both passes", named=("axis_q",))(
+wrong(ID, "softmax over the queries, in both passes", named=("forward_axis_q", "D_axis"))(
     lambda d_out, query, key, value: (
         lambda P, dP: (lambda dS: (dS @ key / root(query), dS.mT @ query / root(query), P.mT @ d_out))(
             P * (dP - (P * dP).sum(-2, keepdims=True))
@@ -177,7 +177,7 @@ wrong(ID, "softmax over the queries in the forward pass", named=("forward_axis_q
     lambda d_out, query, key, value: back(d_out, query, key, value, P=softmax(query @ key.mT / root(query), axis=-2))
 )
 
-wrong(ID, "scores for weights", named=("no_softmax",))(
+wrong(ID, "scores for weights")(
     lambda d_out, query, key, value: back(
         d_out, query, key, value, through=lambda dP, P: dP, P=query @ key.mT / root(query)
     )

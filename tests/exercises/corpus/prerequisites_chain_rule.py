@@ -261,7 +261,7 @@ wrong(ID, "d_out transposed in both", named=("upstream_turned",))(
     lambda d_out, x, a: d_out.T @ x @ a.T + d_out.T @ x @ a
 )
 
-wrong(ID, "the transposes of A exchanged", named=("a_as_it_is", "a_turned"))(
+wrong(ID, "the transposes of A exchanged", named=("a_as_it_is", "a_turned", "upstream_as_it_is", "upstream_turned"))(
     lambda d_out, x, a: sum(g @ x @ b for g, b in ((d_out, a), (d_out.T, a.T)))
 )
 
@@ -333,7 +333,7 @@ def _(d_out, x, a):
     return d_xt.T
 
 
-@wrong(ID, "through Y = X A, with Y's gradient from the wrong side")
+@wrong(ID, "through Y = X A, with Y's gradient from the wrong side", named=("upstream_turned",))
 def _(d_out, x, a):
     y = x @ a
     d_y = d_out.T @ x

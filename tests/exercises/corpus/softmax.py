@@ -62,7 +62,7 @@ def _(x):
     return out
 
 
-wrong(ID, "two to the power of", named=("base_2",))(
+wrong(ID, "two to the power of")(
     lambda x: np.exp2(x - x.max(-1, keepdims=True)) / np.exp2(x - x.max(-1, keepdims=True)).sum(-1, keepdims=True)
 )
 
@@ -79,7 +79,7 @@ def _(x):
     return shifted - np.log(np.sum(np.exp(shifted), axis=-1, keepdims=True))
 
 
-@wrong(ID, "normalised to length one", named=("unit_length",))
+@wrong(ID, "normalised to length one", says=r"one factor for each row")
 def _(x):
     e = np.exp(x - x.max(axis=-1, keepdims=True))
     return e / np.linalg.norm(e, axis=-1, keepdims=True)
@@ -100,7 +100,7 @@ wrong(ID, "the mean for the sum", says=r"too large by a factor of the size of ax
 
 wrong(ID, "one-hot of the largest", named=("hardmax",))(lambda x: np.eye(x.shape[-1])[x.argmax(-1)])
 
-wrong(ID, "scores clipped to be safe", named=("clipped",), says=r"case \"large scores\"")(
+wrong(ID, "scores clipped to be safe", says=r"case \"large scores\"")(
     lambda x: np.exp(np.clip(x, -50, 50)) / np.exp(np.clip(x, -50, 50)).sum(axis=-1, keepdims=True)
 )
 
@@ -154,7 +154,7 @@ def _(x):
     return soft(x)
 
 
-wrong(ID, "shifted by the largest absolute value", named=("shift_abs",), says=r"case \"(rows far apart|wide rows)\": NaN")(
+wrong(ID, "shifted by the largest absolute value", says=r"case \"(rows far apart|wide rows)\": NaN")(
     lambda x: (lambda e: e / e.sum(-1, keepdims=True))(np.exp(x - np.abs(x).max(-1, keepdims=True)))
 )
 
@@ -165,7 +165,7 @@ def _(x):
     return e / e.sum(axis=-1, keepdims=True)
 
 
-@wrong(ID, "standardised first", named=("standardised",))
+@wrong(ID, "standardised first")
 def _(x):
     z = (x - x.mean(-1, keepdims=True)) / x.std(-1, keepdims=True)
     return right(z)
@@ -195,11 +195,11 @@ wrong(ID, "sorted", says=r"in other places")(lambda x: np.sort(right(x)))
 
 wrong(ID, "the first of the batch", says=r"the shape is")(lambda x: right(x[0]))
 
-wrong(ID, "the first of the batch, for all of it", named=("first_of_batch",))(
+wrong(ID, "the first of the batch, for all of it", says=r"only the first batch element")(
     lambda x: np.broadcast_to(right(x[:1]), x.shape) if x.ndim > 1 else right(x)
 )
 
-wrong(ID, "flattened and shaped back", named=("axis_all",))(lambda x: right(x.ravel()).reshape(x.shape))
+wrong(ID, "flattened and shaped back", named=("axis_all", "max_global"))(lambda x: right(x.ravel()).reshape(x.shape))
 
 wrong(ID, "the smallest gets most", named=("shift_reversed",))(
     lambda x: (lambda e: e / e.sum(-1)[..., None])(np.exp(-x + x.min(-1)[..., None]))
@@ -239,7 +239,7 @@ def _(x):
     return np.exp(shares) / np.exp(shares).sum(-1, keepdims=True)
 
 
-@wrong(ID, "normalised by row, then by everything", says=r"times too small|too small by")
+@wrong(ID, "normalised by row, then by everything", says=r"one factor for each row")
 def _(x):
     p = right(x)
     p /= p.sum()
@@ -248,7 +248,7 @@ def _(x):
 
 wrong(ID, "axis 1 because rows are axis 1 of a matrix", named=("axis_1",))(lambda x: right(x, axis=1 if x.ndim > 1 else 0))
 
-wrong(ID, "axis -2", named=("axis_rows",))(lambda x: right(x, axis=-2) if x.ndim > 1 else right(x))
+wrong(ID, "axis -2", says=r"sums? to 1")(lambda x: right(x, axis=-2) if x.ndim > 1 else right(x))
 
 wrong(ID, "one row becomes a matrix", says=r"an axis of size 1 is too many")(lambda x: right(np.atleast_2d(x)))
 
@@ -269,7 +269,7 @@ def _(x):
     return out
 
 
-@wrong(ID, "shifted above the line only", named=("shift_above",), says=r"one factor for each row")
+@wrong(ID, "shifted above the line only", says=r"one factor for each row")
 def _(x):
     numerator = np.exp(x - x.max(-1, keepdims=True))
     denominator = np.exp(x).sum(-1, keepdims=True)

@@ -61,7 +61,7 @@ def _(d_weights, weights):
     return d_weights * (weights - row_sum)
 
 
-wrong(ID, "the weight multiplied into the mean only", named=("log_softmax_weighted", "weight_on_mean"))(
+wrong(ID, "the weight multiplied into the mean only", named=("weight_on_mean",))(
     lambda d_weights, weights: d_weights - weights * (d_weights * weights).sum(-1, keepdims=True)
 )
 
@@ -216,7 +216,7 @@ wrong(ID, "weights squared in the mean")(
     lambda d_weights, weights: weights * (d_weights - (d_weights * weights**2).sum(-1, keepdims=True))
 )
 
-wrong(ID, "the mean of the row taken off at the end", named=("no_rowsum_centred",))(
+wrong(ID, "the mean of the row taken off at the end", named=("mean", "no_bracket"))(
     lambda d_weights, weights: weights * d_weights - (weights * d_weights).mean(-1, keepdims=True)
 )
 
@@ -249,7 +249,7 @@ def _(d_weights, scores, temperature):
     return -np.vdot(d_y, y) * temperature**-2
 
 
-wrong(ID, "a where in the place of the shift", says=r"case \"large scores\"|NaN")(
+wrong(ID, "a where in the place of the shift", named=("no_max",))(
     lambda d_weights, scores, temperature: (
         lambda e: -np.sum(softmax_grad(d_weights, e / e.sum(-1, keepdims=True)) * scores) / temperature**2
     )(np.where(scores / temperature > 700, np.exp(700.0), np.exp(scores / temperature)))
@@ -351,7 +351,7 @@ wrong(ID, "-1/T^2 as the slope of every score", named=("no_scores",))(
     ).sum()
 )
 
-wrong(ID, "not summed", named=("not_summed",), says=r"the shape is")(
+wrong(ID, "not summed", says=r"the shape is")(
     lambda d_weights, scores, temperature: -softmax_grad(d_weights, softmax(scores / temperature)) * scores / temperature**2
 )
 
@@ -448,7 +448,7 @@ wrong(ID, "the diagonal only and no scores", named=("sigmoid", "no_scores"))(
     ).sum() / temperature**2
 )
 
-wrong(ID, "always downhill: the absolute value")(
+wrong(ID, "always downhill: the absolute value", says=r"case \"one row\": exactly minus")(
     lambda d_weights, scores, temperature: abs(
         (softmax_grad(d_weights, softmax(scores / temperature)) * scores).sum() / temperature**2
     )

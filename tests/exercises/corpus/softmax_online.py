@@ -40,7 +40,7 @@ def _(x, block):
     return m, total
 
 
-@wrong(ID, "starts at -10^9", named=("m_init_low",), says=r"-inf")
+@wrong(ID, "starts at -10^9", says=r"-inf")
 def _(x, block):
     m, total = -1e9, 0.0
     for part in blocks(x, block):
@@ -97,7 +97,7 @@ def _(x, block):
     return m, total
 
 
-@wrong(ID, "blocks that are one short", says=r"stops with ValueError", named=("short_blocks",))
+@wrong(ID, "blocks that are one short", says=r"stops with ValueError")
 def _(x, block):
     m, total = -np.inf, 0.0
     for i in range(0, len(x), block):
@@ -367,7 +367,7 @@ wrong(ID, "a division that gives a float", says=r"stops with TypeError")(
 )
 
 
-@wrong(ID, "the sum of scores for the sum of exponentials", named=("no_exp",))
+@wrong(ID, "the sum of scores for the sum of exponentials")
 def _(x, block):
     m, total = -np.inf, 0.0
     for s in blocks(x, block):
