@@ -37,8 +37,6 @@ def _softmax_family(bugs):
             scores = scores / math.sqrt(x.shape[-1])
         elif "max_divided" in bugs:
             scores = scores / scores.max(axis=axis, keepdims=True)
-        elif "twice" in bugs:
-            scores = _softmax_logsumexp(scores)
         shift = scores.max(axis=0 if "max_axis_0" in bugs else axis, keepdims=True)
         if "no_max" in bugs or "only_exp" in bugs:
             shift = 0.0
@@ -70,6 +68,8 @@ def _softmax_family(bugs):
             out = 1 / (1 + np.exp(-scores))
         elif "hardmax" in bugs:
             out = np.eye(x.shape[-1])[scores.argmax(axis=-1)]
+        elif "twice" in bugs and "no_exp" not in bugs:
+            out = _softmax_logsumexp(out)
         if "log" in bugs:
             out = np.log(out)
         return out.astype(x.dtype) if "int_buffer" in bugs else out

@@ -184,14 +184,13 @@ wrong(ID, "scores for weights")(
 )
 
 
-@wrong(ID, "the weights overwritten before d_value")
+@wrong(ID, "the weights overwritten before d_value", named=("dv_from_scores",))
 def _(d_out, query, key, value):
     weights = weights_of(query, key)
     dP = d_out @ value.mT
     D = (weights * dP).sum(axis=-1, keepdims=True)
     weights *= dP - D
-    weights /= root(query)
-    return weights @ key, weights.mT @ query, weights.mT @ d_out
+    return weights @ key / root(query), weights.mT @ query / root(query), weights.mT @ d_out
 
 
 @wrong(ID, "one maximum for all", says=r"case \"large scores\"")

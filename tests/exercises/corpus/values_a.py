@@ -39,7 +39,6 @@ value("attention_shape", "queries and values exchanged", (4, 48, 128), says=r"an
 value("spot_attention", "softmax over axis 0", "axis 0")
 value("spot_attention", "a number", 0, says=r"word")
 value("score_gradient", "all three gradients", (-2.5, 0.25, 2.25), says=r"one number is expected")
-value("score_gradient", "halved again", -1.25, named=("no_upstream",))
 value("score_gradient", "the unweighted difference of values", 0.5 * (1 - 13 / 3))
 value("score_gradient", "weights squared", 0.25 * (2 - 7), named=("no_upstream",))
 value("spot_gradient", "said in other words", "the factor is there two times")
