@@ -182,7 +182,7 @@ wrong(ID, "absolute values for exponentials")(lambda x: np.abs(x) / np.abs(x).su
 
 wrong(ID, "squares for exponentials")(lambda x: x**2 / (x**2).sum(axis=-1, keepdims=True))
 
-wrong(ID, "softplus", says=r"do not sum to 1")(lambda x: np.log1p(np.exp(x)))
+wrong(ID, "softplus", says=r"sums? to 1")(lambda x: np.log1p(np.exp(x)))
 
 
 @wrong(ID, "sums in a list, which lie along the columns", named=("sum_no_keepdims",))
@@ -195,7 +195,7 @@ wrong(ID, "sorted", says=r"in other places")(lambda x: np.sort(right(x)))
 
 wrong(ID, "the first of the batch", says=r"the shape is")(lambda x: right(x[0]))
 
-wrong(ID, "the first of the batch, for all of it", says=r"only the first batch element")(
+wrong(ID, "the first of the batch, for all of it", says=r"only the first (batch )?element")(
     lambda x: np.broadcast_to(right(x[:1]), x.shape) if x.ndim > 1 else right(x)
 )
 
@@ -239,7 +239,7 @@ def _(x):
     return np.exp(shares) / np.exp(shares).sum(-1, keepdims=True)
 
 
-@wrong(ID, "normalised by row, then by everything", says=r"one factor for each row")
+@wrong(ID, "normalised by row, then by everything", says=r"one factor for each row|times too small")
 def _(x):
     p = right(x)
     p /= p.sum()
@@ -276,7 +276,7 @@ def _(x):
     return numerator / denominator
 
 
-wrong(ID, "the maximum taken off after the exponential", says=r"some numbers are negative")(
+wrong(ID, "the maximum taken off after the exponential")(
     lambda x: (lambda e: e / e.sum(-1, keepdims=True))(np.exp(x) - np.exp(x).max(-1, keepdims=True))
 )
 

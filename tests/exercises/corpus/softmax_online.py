@@ -97,7 +97,7 @@ def _(x, block):
     return m, total
 
 
-@wrong(ID, "blocks that are one short", says=r"stops with ValueError")
+@wrong(ID, "blocks that are one short")
 def _(x, block):
     m, total = -np.inf, 0.0
     for i in range(0, len(x), block):
