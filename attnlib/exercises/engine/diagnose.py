@@ -76,7 +76,7 @@ def recognise(exercise, outcomes, right):
     if not telling:  # nothing but crashes: anything could be behind them
         return []
     if all(_says_nothing(part) for i in telling for part in outcomes[i].values):
-        stage = list(everywhere)  # NaN alone fits whatever loses all numbers, unless the other cases agree, too
+        stage = list(everywhere)  # NaN or 0 alone fits whatever loses all numbers, unless the other cases agree, too
     for size in (1,) if exercise.value else (1, 2):
         alike = {}
         for mistakes in combinations(exercise.mistakes, size):
@@ -100,7 +100,7 @@ def _same_quantity(one, other):
 
 
 def _says_nothing(values):
-    return values.dtype.kind == "f" and bool(np.isnan(values).all())
+    return values.dtype.kind == "f" and bool(np.isnan(values).all() or (np.abs(values) < 1e-12).all())
 
 
 def _same(exercise, ours, theirs):

@@ -205,8 +205,8 @@ ONLINE_SOFTMAX = Exercise(
         ),
         Mistake(
             "nan_first", "total * exp(new_maximum - maximum) + ..., from the first block on",
-            "In the first block the old maximum is -inf, and the old sum needs the factor exp(-inf) = 0. Is yours "
-            "exp(old - new), in this order?", 3,
+            "In the first block the old maximum is -inf: the old sum then needs the factor exp(-inf) = 0, and no score "
+            "can be measured against that maximum.", 3,
             shows="lost", sets="rescale",
         ),
         Mistake(

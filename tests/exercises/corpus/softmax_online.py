@@ -205,7 +205,7 @@ def _(x, block):
     return m, total
 
 
-@wrong(ID, "added before the maximum is renewed", says=r"NaN|inf")
+@wrong(ID, "added before the maximum is renewed", named=("nan_first",))
 def _(x, block):
     m, total = -np.inf, 0.0
     for s in blocks(x, block):
