@@ -194,10 +194,12 @@ _DISTANCE = Exercise(
             "sum_for_difference", "softmax of -|q + k|^2 / 2",
             "This measures q + k in the place of q - k: in the expansion of the square, the product of the two "
             "has a minus.", 2,
+            sets="product",
         ),
         Mistake(
             "no_two", "-(|q|^2 - q k + |k|^2) / 2",
             "In the expansion of |q - k|^2 the product of the two counts twice; here it counts once.", 2,
+            sets="product",
         ),
         Mistake(
             "mean_distance", "softmax of -mean((q - k)^2) / 2",
@@ -206,23 +208,28 @@ _DISTANCE = Exercise(
         Mistake(
             "city_block", "softmax of -sum(|q - k|)",
             "The absolute differences were added up; the exercise measures by their squares.", 1,
+            sets="score",
         ),
         Mistake(
             "cosine", "softmax of cosines",
             "Query and key were both brought to length one: that compares directions and forgets how far apart "
             "the two are.", 1,
+            sets="score",
         ),
         Mistake(
             "nearest", "the value of the nearest key",
             "The nearest key takes everything here; the softmax gives each key a share.", 1,
+            sets="weights",
         ),
         Mistake(
             "axis_queries", "softmax over the queries",
             "The shares were formed over the queries; each query has to spread its own over the keys.", 3,
+            sets="weights",
         ),
         Mistake(
             "not_normalised", "exp(-|q - k|^2 / 2) V",
             "The exponentials met the values as they are; each query's have to be divided by their sum first.", 3,
+            sets="weights",
         ),
     ),
     hints=(

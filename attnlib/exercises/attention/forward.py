@@ -238,16 +238,19 @@ _SDPA = Exercise(
         Mistake(
             "axis_1", "softmax over axis 1",
             "The softmax ran over axis 1, the keys without a batch only; the keys are always the last axis.", 2,
+            sets="axis",
         ),
         Mistake(
             "axis_both", "softmax over queries and keys together",
             "One softmax ran over all scores of a batch element; each query has to spread its own weights over "
             "the keys.", 2,
+            sets="axis",
         ),
         Mistake(
             "axis_all", "softmax over everything",
             "One softmax ran over all scores, the batch included; each query has to spread its own weights over "
             "the keys.", 2,
+            sets="axis",
         ),
         Mistake(
             "sum_no_keepdims", "exp(S) / exp(S).sum(-1) without keepdims",
@@ -262,31 +265,38 @@ _SDPA = Exercise(
         Mistake(
             "not_normalised", "exp(QK^T / sqrt(d)) V",
             "The exponentials met the values as they are; each row of them has to be divided by its sum first.", 2,
+            sets="weights",
         ),
         Mistake(
             "softmax_twice", "softmax(softmax(S)) V",
             "The softmax was applied twice: the weights went through it as if they were scores.", 2,
+            sets="weights",
         ),
         Mistake(
             "log_weights", "log(softmax(S)) V",
             "The logarithms of the weights met the values; the weights themselves form the average.", 2,
+            sets="weights",
         ),
         Mistake(
             "sigmoid", "sigmoid(S) V",
             "Each score went through a logistic function by itself; the keys of a query have to share one "
             "softmax.", 2,
+            sets="weights",
         ),
         Mistake(
             "hardmax", "the value of the best key",
             "The best key takes everything here; the softmax gives each key a share.", 2,
+            sets="weights",
         ),
         Mistake(
             "negative", "softmax(-S) V",
             "The scores have the wrong sign: the key that fits best gets least.", 2,
+            sets="scores",
         ),
         Mistake(
             "cosine", "softmax of cosines",
             "Queries and keys were brought to length one: these scores are cosines, not scaled dot products.", 2,
+            sets="scores",
         ),
         Mistake(
             "causal", "softmax(S + mask) V",

@@ -269,60 +269,73 @@ _ADDITIVE = Exercise(
         Mistake(
             "plus", "dS = P (dP + D)",
             "Between weights and scores the row's weighted mean was added; it has to be subtracted.", 1,
+            sets="softmax",
         ),
         Mistake(
             "sign", "dS = P (D - dP)",
             "Between weights and scores the difference is turned round: the weighted mean is taken from "
             "d_weights.", 1,
+            sets="softmax",
         ),
         Mistake(
             "no_bracket", "dS = P dP - D",
             "The weighted mean was taken off after the product; the weights have to multiply the whole "
             "difference.", 1,
+            sets="softmax",
         ),
         Mistake(
             "no_outer", "dS = dP - D",
             "Between weights and scores the weight in front of the difference is missing.", 1,
+            sets="softmax",
         ),
         Mistake(
             "D_plain", "D = rowsum(dP)",
             "The plain sum of d_weights was taken from each row; the sum has to be weighted by the weights.", 1,
+            sets="softmax",
         ),
         Mistake(
             "mean_plain", "D = mean(dP)",
             "The plain mean of d_weights was taken from each row; the mean has to be weighted by the weights.", 1,
+            sets="softmax",
         ),
         Mistake(
             "D_axis", "D = colsum(P dP)",
             "The weighted mean was taken over the queries; each row needs its own, over its keys: the last "
             "axis.", 1,
+            sets="softmax",
         ),
         Mistake(
             "no_keepdims", "rowsum(P dP) without keepdims",
             "The row means lost their axis and met the columns. Keep that axis.", 1,
+            sets="softmax",
         ),
         Mistake(
             "swapped", "dS = dP (P - D)",
             "Weights and d_weights have changed places: the latter stands in the difference, the weights in "
             "front of it.", 1,
+            sets="softmax",
         ),
         Mistake(
             "tanh_twice", "1 - tanh(t)^2",
             "The tanh was applied once more in its slope: t is tanh(z) already.", 3,
+            sets="tanh",
         ),
         Mistake(
             "tanh_plus", "1 + t^2",
             "The slope of t = tanh(z) has a sign in the middle, and here it is the wrong one: the slope falls "
             "as z grows.", 3,
+            sets="tanh",
         ),
         Mistake(
             "tanh_itself", "t",
             "The tanh itself was taken for its slope.", 3,
+            sets="tanh",
         ),
         Mistake(
             "tanh_root", "1 / cosh(z)",
             "The slope of tanh is one over the square of cosh(z), or written with t; here the square is "
             "missing.", 3,
+            sets="tanh",
         ),
         Mistake(
             "as_product", "dQ = sum(d_sum K), dK = sum(d_sum Q)",

@@ -275,41 +275,50 @@ _BACKWARD = Exercise(
         Mistake(
             "plus", "dS = P (dP + D)",
             "The row's weighted mean was added to dP; it has to be taken from it.", 2,
+            sets="softmax",
         ),
         Mistake(
             "sign", "dS = P (D - dP)",
             "In dS the weighted mean comes first and dP is taken from it; it is the other way round.", 2,
+            sets="softmax",
         ),
         Mistake(
             "no_bracket", "dS = P dP - D",
             "The weighted mean was taken off after the product; the weights have to multiply the whole "
             "difference.", 2,
+            sets="softmax",
         ),
         Mistake(
             "product_reused", "dS = P (P dP - D)",
             "The product P dP is for the sum only; in the difference stands dP by itself.", 2,
+            sets="softmax",
         ),
         Mistake(
             "swapped", "dS = dP (P - D)",
             "Weights and dP have changed places in dS: dP stands in the difference, the weights in front of it.", 2,
+            sets="softmax",
         ),
         Mistake(
             "log_softmax", "dS = dP - P rowsum(dP)",
             "This step is the gradient of log-softmax; the forward pass uses the weights themselves, not their "
             "logarithms.", 2,
+            sets="softmax",
         ),
         Mistake(
             "D_all", "D = sum(P dP) over everything",
             "One number was taken from all rows: each row needs a weighted mean of its own, over its keys.", 2,
+            sets="softmax",
         ),
         Mistake(
             "no_scale_dq", "the scale is missing in dQ only",
             "The scale stands in front of d_query as well: both query and key are multiplied by it in the "
             "scores.", 3,
+            sets="scale",
         ),
         Mistake(
             "scale_twice_dk", "the scale is applied twice in dK",
             "The scale went into d_key twice: if the query was scaled first, dS holds it no more.", 3,
+            sets="scale",
         ),
         Mistake(
             "scale_d", "1 / d in both passes",
@@ -346,6 +355,7 @@ _BACKWARD = Exercise(
             "ce_shortcut", "dS = P - dP",
             "Weights minus target is the gradient of softmax together with cross-entropy; dP is a gradient, not "
             "a target.", 2,
+            sets="softmax",
         ),
     ),
     hints=(

@@ -153,11 +153,13 @@ LINEAR_BACKWARD = Exercise(
         Mistake(
             "dw_last_row", "d_weight = outer(x[-1], d_out[-1])",
             "d_weight holds what the last row gives: in a loop over rows, add each row's part to what is there.", 3,
+            sets="d_weight",
         ),
         Mistake(
             "dw_sums_first", "d_weight = outer(x.sum(0), d_out.sum(0))",
             "For d_weight the rows were added up before they met: multiply row i of x with row i of d_out, then "
             "add.", 3,
+            sets="d_weight",
         ),
     ),
     hints=(

@@ -142,16 +142,19 @@ USED_TWICE = Exercise(
         Mistake(
             "subtracted", "first - second",
             "One path was subtracted from the other; what reaches out on different paths is added.", 1,
+            sets="paths",
         ),
         Mistake(
             "symmetrised", "(d_out + d_out.T) x (a + a.T) / 2",
             "d_out and A were both made symmetric; each of the two paths has one d_out and one A, and they go "
             "together.", 3,
+            sets="paths",
         ),
         Mistake(
             "textbook", "x (a + a.T)",
             "This is the rule for the quadratic form of a vector, a single number; here out is a matrix, and "
             "d_out has to come in.", 1,
+            sets="paths",
         ),
     ),
     hints=(

@@ -201,6 +201,7 @@ SOFTMAX_BACKWARD = Exercise(
             "log_softmax", "d_weights - weights * sum(d_weights)",
             "This is the gradient of log-softmax; here the weights themselves were differentiated, not their "
             "logarithms.", 1,
+            sets="outer",
         ),
         Mistake(
             "softmax_again", "softmax(weights) in the place of weights",
@@ -214,25 +215,30 @@ SOFTMAX_BACKWARD = Exercise(
         Mistake(
             "renormalised", "weights * d_weights / sum(weights * d_weights)",
             "You divided by the row sum, as softmax does going forward; in its Jacobian a term is subtracted.", 2,
+            sets="outer",
         ),
         Mistake(
             "weight_on_mean", "d_weights - weights * sum(d_weights * weights)",
             "weights multiply the sum alone here; both terms of the bracket need that factor.", 3,
+            sets="outer",
         ),
         Mistake(
             "no_diagonal", "-weights * sum(d_weights * weights)",
             "Only the outer product of the Jacobian is there; its diagonal, the weight times its own gradient, "
             "is missing.", 1,
+            sets="outer",
         ),
         Mistake(
             "axis_1", "sum(d_weights * weights, axis=1)",
             "The sum runs along axis 1, the last one of a matrix only; with more axes the last one is "
             "`axis=-1`.", 3,
+            sets="term",
         ),
         Mistake(
             "rows_of_axis_0", "for each d, p of axis 0: p * (d - sum(d * p))",
             "A loop over axis 0 takes whole matrices for rows as soon as there are three axes; a row is what "
             "lies along the last.", 3,
+            sets="term",
         ),
     ),
     hints=(

@@ -238,29 +238,35 @@ SOFTMAX = Exercise(
             "axis_1", "softmax(x, axis=1)",
             "You normalised along axis 1, the last one of a matrix only; with more axes the last one is "
             "`axis=-1`.", 1,
+            sets="axis",
         ),
         Mistake(
             "rows_of_axis_0", "for i in range(len(x)): softmax of all of x[i]",
             "A loop over axis 0 takes whole matrices for rows as soon as there are three axes; a row is what "
             "lies along the last.", 1,
+            sets="axis",
         ),
         Mistake(
             "sigmoid", "1 / (1 + exp(-x))",
             "This is the logistic function of each score by itself; a softmax compares each score with the "
             "others of its row.", 2,
+            sets="weights",
         ),
         Mistake(
             "hardmax", "1 for the largest, 0 for the others",
             "The largest score of a row takes everything here; a softmax gives each score a share.", 2,
+            sets="weights",
         ),
         Mistake(
             "scaled", "softmax(x / sqrt(k))",
             "The scores were divided by the root of the row's length; that factor belongs to attention, not to "
             "softmax.", 2,
+            sets="scores",
         ),
         Mistake(
             "max_divided", "exp(x / x.max(-1)) / ...",
             "You divided by the largest score of the row; subtracting it is what cancels in the quotient.", 2,
+            sets="scores",
         ),
         Mistake(
             "twice", "softmax(softmax(x))",

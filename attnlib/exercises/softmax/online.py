@@ -248,6 +248,7 @@ ONLINE_SOFTMAX = Exercise(
         Mistake(
             "old_maximum", "sum(exp(scores - maximum)), the old one",
             "The block is measured against the old maximum; use the new running maximum for both parts.", 3,
+            sets="shift",
         ),
         Mistake(
             "block_rescaled", "(total + sum(exp(scores - new_maximum))) * exp(maximum - new_maximum)",
@@ -258,6 +259,7 @@ ONLINE_SOFTMAX = Exercise(
             "not_shifted", "sum(exp(scores))",
             "The exponentials are not measured against a maximum: total has to be the sum of exp(score - "
             "maximum).", 2,
+            sets="rescale",
         ),
         Mistake(
             "mean", "mean(exp(scores - new_maximum))",

@@ -226,14 +226,17 @@ TEMPERATURE_GRADIENT = Exercise(
         Mistake(
             "axis_0", "softmax over axis 0",
             "The softmax ran over axis 0; each row, along the last axis, has weights of its own.", 3,
+            sets="axis",
         ),
         Mistake(
             "axis_all", "one softmax over all scores",
             "One softmax ran over all scores together; each row, along the last axis, has weights of its own.", 3,
+            sets="axis",
         ),
         Mistake(
             "last_row", "the last row's contribution",
             "Only the last row counts here: in a loop over rows, add each row's contribution to what is there.", 3,
+            sets="sum",
         ),
     ),
     hints=(
