@@ -218,7 +218,7 @@ _DISTANCE = Exercise(
         ),
         Mistake(
             "nearest", "the value of the nearest key",
-            "The nearest key takes everything here; the softmax gives each key a share.", 1,
+            "You picked the nearest key; the softmax gives each key a share.", 1,
             sets="weights",
         ),
         Mistake(

@@ -113,6 +113,12 @@ def _rows_apart(rng):
     return query, key, value
 
 
+def _query_of_zeros(rng):
+    query, key, value = _inputs((3, 6), (5, 6), (5, 4))(rng)
+    query[1], key[2] = 0.0, 0.0
+    return query, key, value
+
+
 _SDPA = Exercise(
     "sdpa",
     title="Attention without loops",
@@ -137,6 +143,7 @@ _SDPA = Exercise(
         ),
         Probe("one key, one feature", _inputs((3, 2), (1, 2), (1, 1)), "edge", "its weight is 1, and no axis is lost"),
         Probe("rows far apart", _rows_apart, "edge", "each row needs its own maximum, and no other shift"),
+        Probe("a query of zeros", _query_of_zeros, "edge", "all its scores are 0, so that it takes the mean of the values"),
     ),
     mistakes=(
         Mistake(
@@ -285,12 +292,12 @@ _SDPA = Exercise(
         ),
         Mistake(
             "hardmax", "the value of the best key",
-            "The best key takes everything here; the softmax gives each key a share.", 2,
+            "You picked the best key; the softmax gives each key a share.", 2,
             sets="weights",
         ),
         Mistake(
             "negative", "softmax(-S) V",
-            "The scores have the wrong sign: the key that fits best gets least.", 2,
+            "The scores have the wrong sign: the key that fits best has to get most.", 2,
             sets="scores",
         ),
         Mistake(

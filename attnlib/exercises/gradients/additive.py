@@ -323,7 +323,7 @@ _ADDITIVE = Exercise(
         Mistake(
             "tanh_plus", "1 + t^2",
             "The slope of t = tanh(z) has a sign in the middle, and here it is the wrong one: the slope falls "
-            "as z grows.", 3,
+            "as z moves away from 0.", 3,
             sets="tanh",
         ),
         Mistake(

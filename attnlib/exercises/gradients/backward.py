@@ -156,6 +156,12 @@ def _mean_from_the_output(d_out, query, key, value):
     return d_scores @ key, d_scores.mT @ query, weights.mT @ d_out
 
 
+def _query_of_zeros(rng):
+    d_out, query, key, value = random_inputs(q=3, k=5, d=6, v=2)(rng)
+    query[1], key[2] = 0.0, 0.0
+    return d_out, query, key, value
+
+
 _BACKWARD = Exercise(
     "sdpa_backward",
     title="The backward pass of attention",
@@ -180,6 +186,7 @@ _BACKWARD = Exercise(
             "every axis stays, whatever its size, and any number of them may stand in front",
         ),
         Probe("one key, one feature", random_inputs(q=3, k=1, d=2, v=1), "edge", "its weight is 1: no gradient but the value's"),
+        Probe("a query of zeros", _query_of_zeros, "edge", "scores of 0 hide nothing, and a key collects from all queries"),
     ),
     mistakes=(
         Mistake(

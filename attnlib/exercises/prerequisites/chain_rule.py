@@ -152,7 +152,7 @@ LINEAR_BACKWARD = Exercise(
         ),
         Mistake(
             "dw_last_row", "d_weight = outer(x[-1], d_out[-1])",
-            "d_weight holds what the last row gives: in a loop over rows, add each row's part to what is there.", 3,
+            "Only the last row went into d_weight: in a loop over rows, add each row's part to what is there.", 3,
             sets="d_weight",
         ),
         Mistake(

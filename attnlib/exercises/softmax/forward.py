@@ -94,6 +94,12 @@ def _first_row_far_below(rng):
     return (x,)
 
 
+def _zeros(rng):
+    x = rng.normal(size=(3, 4))
+    x[0, 1], x[2] = 0.0, 0.0
+    return (x,)
+
+
 def _wide_rows(rng):
     x = rng.normal(size=(3, 5))
     x[:, ::2] -= 900
@@ -138,6 +144,9 @@ SOFTMAX = Exercise(
         Probe(
             "first row far below", _first_row_far_below, "edge",
             why="The maximum of the first row is not that of all: each shift by one number fails in its own way.",
+        ),
+        Probe(
+            "zeros among the scores", _zeros, "edge", why="A score of 0 is a score like any other; it hides nothing.",
         ),
     ),
     mistakes=(
@@ -254,7 +263,7 @@ SOFTMAX = Exercise(
         ),
         Mistake(
             "hardmax", "1 for the largest, 0 for the others",
-            "The largest score of a row takes everything here; a softmax gives each score a share.", 2,
+            "You picked the largest score of the row; a softmax gives each score a share.", 2,
             sets="weights",
         ),
         Mistake(

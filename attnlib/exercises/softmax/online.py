@@ -131,6 +131,12 @@ def _minus_inf_between(rng):
     return x, 3
 
 
+def _largest_is_zero(rng):
+    x = -rng.uniform(0.5, 2.0, size=8)
+    x[2] = 0.0  # in the first block
+    return x, 3
+
+
 def _method(answer):
     for block in (3, 2):  # two sizes: the size is not to be written into the function
         log = reads(answer, np.random.default_rng(0).standard_normal(20), block)
@@ -190,6 +196,9 @@ ONLINE_SOFTMAX = Exercise(
             why="What was collected has to stay as it is.",
         ),
         Probe("one score", lambda rng: (rng.uniform(0.5, 2.0, size=1), 3), "edge", why="A block longer than the row."),
+        Probe(
+            "the largest score is 0", _largest_is_zero, "edge", why="A maximum of 0 is a maximum; nothing starts again.",
+        ),
     ),
     mistakes=(
         Mistake(

@@ -101,6 +101,12 @@ def _large_scores(rng):
     return d_weights, scores, temperature
 
 
+def _zeros(rng):
+    d_weights, scores, temperature = _inputs(rng, (3, 4), 1.3)
+    scores[0, 1], scores[2, :2] = 0.0, 0.0
+    return d_weights, scores, temperature
+
+
 TEMPERATURE_GRADIENT = Exercise(
     id="temperature_gradient",
     title="The gradient of the temperature",
@@ -130,6 +136,9 @@ TEMPERATURE_GRADIENT = Exercise(
         Probe(
             "three leading axes, one of size 1", lambda rng: _inputs(rng, (2, 1, 3, 4), 0.7), "edge",
             why="The number collects over all axes in front, however many there are.",
+        ),
+        Probe(
+            "zeros among the scores", _zeros, "edge", why="A score of 0 is a score like any other; it hides nothing.",
         ),
     ),
     mistakes=(

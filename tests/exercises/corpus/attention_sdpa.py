@@ -324,3 +324,10 @@ wrong(ID, "the keys of all batch elements together")(
         query @ key.reshape(-1, key.shape[-1]).T / np.sqrt(query.shape[-1])
     ) @ value.reshape(-1, value.shape[-1])
 )
+
+
+@wrong(ID, "scores of 0 hidden", says=r"case \"a query of zeros\"")
+def _(query, key, value):
+    s = scores_of(query, key)
+    s = np.where(s == 0, -1e9, s)
+    return softmax(s) @ value

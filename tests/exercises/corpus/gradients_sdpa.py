@@ -286,3 +286,10 @@ def _(d_out, query, key, value):
     dS = softmax_grad(d_out @ value.mT, P)
     dq, dk = dS @ key / root(query), dS.mT @ query
     return dq, dk, P.mT @ d_out
+
+
+@wrong(ID, "scores of 0 hidden", says=r"case \"a query of zeros\"")
+def _(d_out, query, key, value):
+    S = query @ key.mT / root(query)
+    S[S == 0] = -1e9
+    return back(d_out, query, key, value, P=softmax(S))

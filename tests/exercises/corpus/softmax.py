@@ -309,3 +309,14 @@ def _(x):
     for place in np.ndindex(e.shape):
         out[place] = e[place] / e[place[:-1]].sum()
     return out
+
+
+wrong(ID, "zeros taken for hidden scores", says=r"case \"zeros among the scores\"")(
+    lambda x: right(np.where(x == 0, -np.inf, x * 1.0)) if (x == 0).any() else right(x)
+)
+
+
+@wrong(ID, "exponentials of what is not zero", says=r"case \"zeros among the scores\"")
+def _(x):
+    e = np.exp(x - x.max(-1, keepdims=True), where=x != 0, out=np.zeros(x.shape))
+    return e / np.maximum(e.sum(-1, keepdims=True), 1e-300)

@@ -459,3 +459,11 @@ wrong(ID, "weights at T = 1, the factor at T", named=("at_one",))(
         softmax_grad(d_weights, softmax(scores)), scores, axes=scores.ndim
     ) / np.square(temperature)
 )
+
+wrong(ID, "zeros taken for hidden scores", says=r"case \"zeros among the scores\"")(
+    lambda d_weights, scores, temperature: (
+        lambda x: -np.nansum(
+            softmax_grad(d_weights, softmax(np.where(x == 0, -1e9, x) / temperature)) * scores
+        ) / temperature**2
+    )(scores)
+)

@@ -454,3 +454,14 @@ class Running:
 
 
 wrong(ID, "a state that goes on from the last row", says=r"called twice")(Running())
+
+
+@wrong(ID, "a maximum of 0 taken for none", says=r"case \"the largest score is 0\"")
+def _(x, block):
+    m, total = None, 0.0
+    for s in blocks(x, block):
+        new = max(m, s.max()) if m else s.max()
+        if new > -np.inf:
+            total = total * np.exp(m - new) + np.exp(s - new).sum() if m and m > -np.inf else np.exp(s - new).sum()
+        m = new
+    return m, total
