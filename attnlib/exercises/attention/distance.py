@@ -104,6 +104,12 @@ def _far_apart(rng):
     return tuple(rng.standard_normal((3, 2)) + places for _ in range(2)) + (rng.standard_normal((3, 5)),)
 
 
+def _same_places(rng):
+    query, key, value = _inputs(3, 5, 4, 2)(rng)
+    key[1:4] = query
+    return query, key, value
+
+
 _DISTANCE = Exercise(
     "distance_attention",
     title="Attention by distance",
@@ -120,6 +126,7 @@ _DISTANCE = Exercise(
         Probe("one feature", _inputs(2, 6, 1, 3), why="d = 1: a mean over features is their sum"),
         Probe("keys far apart", _far_apart, "edge"),
         Probe("one query, one key", _inputs(1, 1, 3, 2), "edge", "its weight is 1, and no axis is lost"),
+        Probe("keys where the queries are", _same_places, "edge", "a distance of 0 is a distance like any other"),
     ),
     mistakes=(
         Mistake(

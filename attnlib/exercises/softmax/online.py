@@ -133,7 +133,7 @@ def _minus_inf_between(rng):
 
 def _largest_is_zero(rng):
     x = -rng.uniform(0.5, 2.0, size=8)
-    x[2] = 0.0  # in the first block
+    x[[1, 2, 5]] = 0.0  # blocks of 3
     return x, 3
 
 
@@ -197,7 +197,8 @@ ONLINE_SOFTMAX = Exercise(
         ),
         Probe("one score", lambda rng: (rng.uniform(0.5, 2.0, size=1), 3), "edge", why="A block longer than the row."),
         Probe(
-            "the largest score is 0", _largest_is_zero, "edge", why="A maximum of 0 is a maximum; nothing starts again.",
+            "the largest score is 0", _largest_is_zero, "edge",
+            why="A maximum of 0 is a maximum; and it occurs three times, twice in one block.",
         ),
     ),
     mistakes=(

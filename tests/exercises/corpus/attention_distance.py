@@ -223,3 +223,17 @@ wrong(ID, "the product of the lengths subtracted")(
         query @ key.T - np.outer(np.linalg.norm(query, axis=1), np.linalg.norm(key, axis=1)) / 2
     ) @ value
 )
+
+
+@wrong(ID, "a key at the query's own place is left out", says=r"case \"keys where the queries are\"")
+def _(query, key, value):
+    d2 = squared(query, key)
+    s = np.where(d2 == 0, -1e9, -d2 / 2)
+    return softmax(s) @ value
+
+
+@wrong(ID, "one over the squared distance where the exponential is small", says=r"case \"keys (far apart|where the queries are)\"")
+def _(query, key, value):
+    w = np.exp(-squared(query, key) / 2)
+    w = np.where(w > 1e-12, w, 1e-12)
+    return w @ value / w.sum(1, keepdims=True)

@@ -320,3 +320,9 @@ wrong(ID, "zeros taken for hidden scores", says=r"case \"zeros among the scores\
 def _(x):
     e = np.exp(x - x.max(-1, keepdims=True), where=x != 0, out=np.zeros(x.shape))
     return e / np.maximum(e.sum(-1, keepdims=True), 1e-300)
+
+
+@wrong(ID, "a set of exponentials, which counts equal ones once", says=r"sums? to 1|one factor for each row")
+def _(x):
+    flat = [[math.exp(v - max(row)) for v in row] for row in x.reshape(-1, x.shape[-1]).tolist()]
+    return np.array([[e / sum(set(row)) for e in row] for row in flat]).reshape(x.shape)

@@ -465,3 +465,27 @@ def _(x, block):
             total = total * np.exp(m - new) + np.exp(s - new).sum() if m and m > -np.inf else np.exp(s - new).sum()
         m = new
     return m, total
+
+
+@wrong(ID, "a score equal to the maximum falls between if and elif", says=r"case \"the largest score is 0\"")
+def _(x, block):
+    m, total = -math.inf, 0.0
+    for score in x:
+        if score > m:
+            total = total * math.exp(m - score) + 1
+            m = score
+        elif score < m:
+            total += math.exp(score - m)
+    return m, total
+
+
+@wrong(ID, "a set of scores, which counts equal ones once", says=r"case \"the largest score is 0\"")
+def _(x, block):
+    m, total = -INF, 0.0
+    for part in blocks(x, block):
+        scores = {float(v) for v in part}
+        new = max(m, max(scores))
+        if new > -INF:
+            total = total * math.exp(m - new) + sum(math.exp(v - new) for v in scores)
+            m = new
+    return m, total
