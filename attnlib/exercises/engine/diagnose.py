@@ -59,6 +59,10 @@ def _close(a, b, rtol, atol):
         return a.dtype.kind == b.dtype.kind and str(a).strip().lower() == str(b).strip().lower()
     if a.dtype.kind == "f" and b.dtype.kind == "f" and a.dtype.itemsize < b.dtype.itemsize and rtol < 1e-8:
         return False  # float32 for float64: some of its numbers are right by luck
+    if a.size and a.dtype.kind == b.dtype.kind == "f":  # most arrays differ in their first number already
+        x, y = float(a.flat[0]), float(b.flat[0])
+        if abs(x - y) > atol + rtol * abs(y):
+            return False
     return bool(np.allclose(a, b, rtol=rtol, atol=atol, equal_nan=True))
 
 
