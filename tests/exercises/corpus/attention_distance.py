@@ -66,7 +66,8 @@ def _(query, key, value):
     return w / w.sum(1, keepdims=True) @ value
 
 
-wrong(ID, "the nearest key only", named=("nearest",))(lambda query, key, value: value[squared(query, key).argmin(axis=1)])
+wrong(ID, "the nearest key only", named=("nearest",))(lambda query, key, value: value[squared(query,
+    key).argmin(axis=1)])
 
 
 @wrong(ID, "the two new features exchanged", named=("same_for_all",))
@@ -232,7 +233,8 @@ def _(query, key, value):
     return softmax(s) @ value
 
 
-@wrong(ID, "one over the squared distance where the exponential is small", says=r"case \"keys (far apart|where the queries are)\"")
+@wrong(ID, "one over the squared distance where the exponential is small",
+    says=r"case \"keys (far apart|where the queries are)\"")
 def _(query, key, value):
     w = np.exp(-squared(query, key) / 2)
     w = np.where(w > 1e-12, w, 1e-12)
