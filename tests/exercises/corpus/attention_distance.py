@@ -66,8 +66,9 @@ def _(query, key, value):
     return w / w.sum(1, keepdims=True) @ value
 
 
-wrong(ID, "the nearest key only", named=("nearest",))(lambda query, key, value: value[squared(query,
-    key).argmin(axis=1)])
+wrong(ID, "the nearest key only", named=("nearest",))(
+    lambda query, key, value: value[squared(query, key).argmin(axis=1)]
+)
 
 
 @wrong(ID, "the two new features exchanged", named=("same_for_all",))

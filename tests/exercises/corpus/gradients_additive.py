@@ -62,36 +62,36 @@ step("minus z squared", named("tanh_unbent"), slope=lambda t, z: (1 - z) * (1 + 
 # back to query and key
 step("summed over the wrong axes", named("swap"), gather=lambda dz, q, k, dS: (dz.sum(-3), dz.sum(-2)))
 step("means", named("mean"), gather=lambda dz, q, k, dS: (dz.sum(-2) / dz.shape[-2], dz.sum(-3) / dz.shape[-3]))
-step("axes 1 and 2", says(r"d_query: .*the shape|out of bounds|stops with"), gather=lambda dz, q, k, dS: (dz.sum(2),
-    dz.sum(1)))
-step("axes kept", says(r"d_query: .*the shape"), gather=lambda dz, q, k, dS: (dz.sum(-2, keepdims=True), dz.sum(-3,
-    keepdims=True)))
+step("axes 1 and 2", says(r"d_query: .*the shape|out of bounds|stops with"),
+    gather=lambda dz, q, k, dS: (dz.sum(2), dz.sum(1)))
+step("axes kept", says(r"d_query: .*the shape"),
+    gather=lambda dz, q, k, dS: (dz.sum(-2, keepdims=True), dz.sum(-3, keepdims=True)))
 step("not summed", says(r"d_query: .*the shape"), gather=lambda dz, q, k, dS: (dz, dz))
 step("the other one multiplied in", named("as_product"), gather=lambda dz, q, k, dS: (
     (dz * k[..., None, :, :]).sum(-2), (dz * q[..., :, None, :]).sum(-3)))  # fmt: skip
 step("the same for both", gather=lambda dz, q, k, dS: (dz.sum(-2), np.resize(dz.sum(-2), k.shape)))
 step("key's gradient minus query's", named("key_sign"), gather=lambda dz, q, k, dS: (dz.sum(-2), -dz.sum(-3)))
-step("as in dot-product attention", named("dot_product"), gather=lambda dz, q, k, dS: (dS @ k, np.swapaxes(dS, -1,
-    -2) @ q))
+step("as in dot-product attention", named("dot_product"),
+    gather=lambda dz, q, k, dS: (dS @ k, np.swapaxes(dS, -1, -2) @ q))
 step("dot products with the root of d", gather=lambda dz, q, k, dS: (
     dS @ k / np.sqrt(k.shape[-1]), dS.mT @ q / np.sqrt(k.shape[-1])))  # fmt: skip
 step("d_query right, d_key a maximum", gather=lambda dz, q, k, dS: (dz.sum(-2), dz.max(-3)))
 
 # w
-step("the mean over the batch", says(r"d_w: .*too small"), for_w=lambda dS, t, z, P: np.tensordot(dS, t,
-    axes=dS.ndim) / (
+step("the mean over the batch", says(r"d_w: .*too small"),
+    for_w=lambda dS, t, z, P: np.tensordot(dS, t, axes=dS.ndim) / (
     len(dS) if dS.ndim > 2 else 1))  # fmt: skip
 step("one w for each query", says(r"d_w: .*the shape"), for_w=lambda dS, t, z, P: (dS[..., None] * t).sum(-2))
 step("summed over everything", says(r"d_w: .*the shape"), for_w=lambda dS, t, z, P: (dS[..., None] * t).sum())
-step("a column", says(r"d_w: .*the shape .*size 1"), for_w=lambda dS, t, z, P: np.tensordot(dS, t, axes=dS.ndim)[:,
-    None])
+step("a column", says(r"d_w: .*the shape .*size 1"),
+    for_w=lambda dS, t, z, P: np.tensordot(dS, t, axes=dS.ndim)[:, None])
 step("w's gradient from the weights", named("dw_weights"), for_w=lambda dS, t, z, P: np.tensordot(P, t, axes=P.ndim))
-step("w's gradient from the sums", named("dw_unbent"), for_w=lambda dS, t, z, P: (dS[..., None] * z).reshape(-1,
-    z.shape[-1]).sum(0))
+step("w's gradient from the sums", named("dw_unbent"),
+    for_w=lambda dS, t, z, P: (dS[..., None] * z).reshape(-1, z.shape[-1]).sum(0))
 step("tanh's slope in d_w too", named("dw_slope"), for_w=lambda dS, t, z, P: np.tensordot(dS, 1 - t**2, axes=dS.ndim))
 step("the batch kept, by einsum", named("dw_batch"), for_w=lambda dS, t, z, P: np.einsum("...qk,...qkd->...d", dS, t))
-step("the last batch element", for_w=lambda dS, t, z, P: np.einsum("qk,qkd->d", *(a.reshape(-1,
-    *a.shape[n:])[-1] for a, n in (
+step("the last batch element",
+    for_w=lambda dS, t, z, P: np.einsum("qk,qkd->d", *(a.reshape(-1, *a.shape[n:])[-1] for a, n in (
     (dS, dS.ndim - 2), (t, t.ndim - 3)))))  # fmt: skip
 
 # the whole

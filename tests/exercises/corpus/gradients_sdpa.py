@@ -33,7 +33,8 @@ def through(rule, what, **told):
 # the step through the softmax
 through(lambda dP, P: P * (dP + (P * dP).sum(-1, keepdims=True)), "the row mean added", named=("plus",))
 through(lambda dP, P: P * dP - (P * dP).sum(-1, keepdims=True), "the row mean taken off outside", named=("no_bracket",))
-through(lambda dP, P: P * (P * dP - (P * dP).sum(-1, keepdims=True)), "the product used again", named=("product_reused",))
+through(lambda dP, P: P * (P * dP - (P * dP).sum(-1, keepdims=True)), "the product used again",
+    named=("product_reused",))
 through(lambda dP, P: P * ((P * dP).sum(-1, keepdims=True) - dP), "row mean minus d_weights", named=("sign",))
 through(lambda dP, P: softmax_grad(P, dP), "the two arguments exchanged", named=("swapped",))
 through(lambda dP, P: dP - P * dP.sum(-1, keepdims=True), "the gradient of log-softmax", named=("log_softmax",))
@@ -135,7 +136,8 @@ def products(what, formula, **told):
 
 products("each with itself", lambda dO, Q, K, V, P, dS: (dS @ Q, dS.mT @ K, P.mT @ dO), named=("own_arrays",))
 products("values first", lambda dO, Q, K, V, P, dS: (P.mT @ dO, dS @ K, dS.mT @ Q), says=r"order of the outputs")
-products("values in the middle", lambda dO, Q, K, V, P, dS: (dS @ K, P.mT @ dO, dS.mT @ Q), says=r"order of the outputs")
+products("values in the middle", lambda dO, Q, K, V, P, dS: (dS @ K, P.mT @ dO, dS.mT @ Q),
+    says=r"order of the outputs")
 products("d_key turned", lambda dO, Q, K, V, P, dS: (dS @ K, Q.mT @ dS, P.mT @ dO), says=r"d_key: .*the shape")
 products("d_value turned", lambda dO, Q, K, V, P, dS: (dS @ K, dS.mT @ Q, dO.mT @ P), says=r"d_value: .*the shape")
 products("values in the place of d_out", lambda dO, Q, K, V, P, dS: (dS @ K, dS.mT @ Q, P.mT @ V))
@@ -144,7 +146,8 @@ products("key transposed", lambda dO, Q, K, V, P, dS: (dS @ K.mT, dS.mT @ Q, P.m
 products(".T for d_key", lambda dO, Q, K, V, P, dS: (dS @ K, dS.T @ Q, P.mT @ dO), says=r"`\.T` turns all axes round")
 products(".T for d_value", lambda dO, Q, K, V, P, dS: (dS @ K, dS.mT @ Q, P.T @ dO), says=r"`\.T` turns all axes round")
 products("both transposes forgotten", lambda dO, Q, K, V, P, dS: (dS @ K, dS @ Q, P @ dO), named=("dk_no_T", "dv_no_T"))
-products("d_scores for the weights", lambda dO, Q, K, V, P, dS: (dS @ K, dS.mT @ Q, dS.mT @ dO), named=("dv_from_scores",))
+products("d_scores for the weights", lambda dO, Q, K, V, P, dS: (dS @ K, dS.mT @ Q, dS.mT @ dO),
+    named=("dv_from_scores",))
 products("weights for d_scores in d_key", lambda dO, Q, K, V, P, dS: (dS @ K, P.mT @ Q, P.mT @ dO))
 products("only one of three", lambda dO, Q, K, V, P, dS: (dS @ K, np.zeros_like(K), np.zeros_like(V)))
 products("squeezed", lambda dO, Q, K, V, P, dS: (np.squeeze(dS @ K), np.squeeze(dS.mT @ Q), np.squeeze(P.mT @ dO)),
@@ -152,11 +155,13 @@ products("squeezed", lambda dO, Q, K, V, P, dS: (np.squeeze(dS @ K), np.squeeze(
 products("averaged over the batch", lambda dO, Q, K, V, P, dS: tuple(
     g / len(dO) if dO.ndim > 2 else g for g in (dS @ K, dS.mT @ Q, P.mT @ dO)), says=r"too small")  # fmt: skip
 products("summed over the batch, axis kept", lambda dO, Q, K, V, P, dS: tuple(
-    g.sum(0, keepdims=True) if dO.ndim > 2 else g for g in (dS @ K, dS.mT @ Q, P.mT @ dO)), says=r"d_query: .*the shape")  # fmt: skip
+    g.sum(0, keepdims=True) if dO.ndim > 2 else g for g in (dS @ K, dS.mT @ Q, P.mT @ dO)),
+        says=r"d_query: .*the shape")
 products("a stack", lambda dO, Q, K, V, P, dS: np.concatenate([(dS @ K).ravel(), (dS.mT @ Q).ravel()]),
          says=r"returns one array")  # fmt: skip
 products("with the weights", lambda dO, Q, K, V, P, dS: (dS @ K, dS.mT @ Q, P.mT @ dO, P), says=r"returns 4 things")
-products("gradients as a dict", lambda dO, Q, K, V, P, dS: dict(q=dS @ K, k=dS.mT @ Q, v=P.mT @ dO), says=r"returns one dict")
+products("gradients as a dict", lambda dO, Q, K, V, P, dS: dict(q=dS @ K, k=dS.mT @ Q, v=P.mT @ dO),
+    says=r"returns one dict")
 
 
 # the whole

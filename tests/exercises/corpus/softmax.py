@@ -47,7 +47,9 @@ def _(x):
 
 
 wrong(ID, "max() of the whole list", named=("max_global",))(
-    lambda x: np.array([[v / sum(r) for v in r] for r in np.exp(x - max(x.flat)).reshape(-1, x.shape[-1])]).reshape(x.shape)
+    lambda x: np.array(
+        [[v / sum(r) for v in r] for r in np.exp(x - max(x.flat)).reshape(-1, x.shape[-1])]
+    ).reshape(x.shape)
 )
 
 wrong(ID, "turned, normalised, turned back", named=("axis_0",))(lambda x: right(x.T).T)
@@ -246,7 +248,8 @@ def _(x):
     return p
 
 
-wrong(ID, "axis 1 because rows are axis 1 of a matrix", named=("axis_1",))(lambda x: right(x, axis=1 if x.ndim > 1 else 0))
+wrong(ID, "axis 1 because rows are axis 1 of a matrix",
+    named=("axis_1",))(lambda x: right(x, axis=1 if x.ndim > 1 else 0))
 
 wrong(ID, "axis -2", says=r"sums? to 1")(lambda x: right(x, axis=-2) if x.ndim > 1 else right(x))
 

@@ -12,7 +12,8 @@ wrong(ID, "einsum sums the row and drops its axis", named=("sum_no_keepdims",))(
 )
 
 
-@wrong(ID, "the Jacobian times d, entry by entry, summed over its rows", says=r"every number is 0|all numbers are 0|0 everywhere")
+@wrong(ID, "the Jacobian times d, entry by entry, summed over its rows",
+    says=r"every number is 0|all numbers are 0|0 everywhere")
 def _(d_weights, weights):
     out = np.zeros(weights.shape)
     for where in np.ndindex(weights.shape[:-1]):
