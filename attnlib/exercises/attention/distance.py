@@ -47,7 +47,15 @@ def _distance_family(bugs):
             return -np.linalg.norm(query[:, np.newaxis] - key, axis=2)
         if "unit_keys" in bugs:
             return query @ (key / np.linalg.norm(key, axis=1, keepdims=True)).T
+        if "city_block" in bugs:
+            return -np.abs(query[:, np.newaxis] - key).sum(axis=2)
+        if "cosine" in bugs:
+            return query @ key.T / np.linalg.norm(query, axis=1)[:, np.newaxis] / np.linalg.norm(key, axis=1)
         products = query @ key.T
+        if "sum_for_difference" in bugs:
+            products = -products
+        elif "no_two" in bugs:
+            products = products / 2
         if "same_for_all" in bugs:
             return products
         query_feature = np.ones(len(query))
@@ -60,10 +68,21 @@ def _distance_family(bugs):
             scores = -scores
         if "root_d" in bugs:
             scores = scores / math.sqrt(query.shape[1])
+        elif "mean_distance" in bugs:
+            scores = scores / query.shape[1]
         return 2 * scores if "not_halved" in bugs else scores
 
     def variant(query, key, value):
         scores = scores_of(query, key)
+        if "nearest" in bugs:
+            return value[scores.argmax(axis=1)]
+        if "axis_queries" in bugs or "not_normalised" in bugs:  # here the query's own length does not cancel
+            scores = scores - (query**2).sum(axis=1, keepdims=True) / 2
+        if "not_normalised" in bugs:
+            return np.exp(scores) @ value
+        if "axis_queries" in bugs:
+            exponentials = np.exp(scores - scores.max(axis=0))
+            return exponentials / exponentials.sum(axis=0) @ value
         largest = 0.0 if "no_max" in bugs else scores.max(axis=1, keepdims=True)
         exponentials = np.exp(scores - largest)
         return exponentials / exponentials.sum(axis=1, keepdims=True) @ value
@@ -85,6 +104,12 @@ def _far_apart(rng):
     return tuple(rng.standard_normal((3, 2)) + places for _ in range(2)) + (rng.standard_normal((3, 5)),)
 
 
+def _same_places(rng):
+    query, key, value = _inputs(3, 5, 4, 2)(rng)
+    key[1:4] = query
+    return query, key, value
+
+
 _DISTANCE = Exercise(
     "distance_attention",
     title="Attention by distance",
@@ -101,6 +126,7 @@ _DISTANCE = Exercise(
         Probe("one feature", _inputs(2, 6, 1, 3), why="d = 1: a mean over features is their sum"),
         Probe("keys far apart", _far_apart, "edge"),
         Probe("one query, one key", _inputs(1, 1, 3, 2), "edge", "its weight is 1, and no axis is lost"),
+        Probe("keys where the queries are", _same_places, "edge", "a distance of 0 is a distance like any other"),
     ),
     mistakes=(
         Mistake(
@@ -170,6 +196,47 @@ _DISTANCE = Exercise(
             "no_max", "exp without the maximum",
             "Large exponents overflow: the softmax has to measure each row against its maximum.", 3,
             shows="lost",
+        ),
+        Mistake(
+            "sum_for_difference", "softmax of -|q + k|^2 / 2",
+            "This measures q + k in the place of q - k: in the expansion of the square, the product of the two "
+            "has a minus.", 2,
+            sets="product",
+        ),
+        Mistake(
+            "no_two", "-(|q|^2 - q k + |k|^2) / 2",
+            "In the expansion of |q - k|^2 the product of the two counts twice; here it counts once.", 2,
+            sets="product",
+        ),
+        Mistake(
+            "mean_distance", "softmax of -mean((q - k)^2) / 2",
+            "The squared differences were averaged over the features; a squared distance is their sum.", 2,
+        ),
+        Mistake(
+            "city_block", "softmax of -sum(|q - k|)",
+            "The absolute differences were added up; the exercise measures by their squares.", 1,
+            sets="score",
+        ),
+        Mistake(
+            "cosine", "softmax of cosines",
+            "Query and key were both brought to length one: that compares directions and forgets how far apart "
+            "the two are.", 1,
+            sets="score",
+        ),
+        Mistake(
+            "nearest", "the value of the nearest key",
+            "You picked the nearest key; the softmax gives each key a share.", 1,
+            sets="weights",
+        ),
+        Mistake(
+            "axis_queries", "softmax over the queries",
+            "The shares were formed over the queries; each query has to spread its own over the keys.", 3,
+            sets="weights",
+        ),
+        Mistake(
+            "not_normalised", "exp(-|q - k|^2 / 2) V",
+            "The exponentials met the values as they are; each query's have to be divided by their sum first.", 3,
+            sets="weights",
         ),
     ),
     hints=(

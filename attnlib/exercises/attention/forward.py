@@ -42,10 +42,31 @@ def _sdpa_family(bugs):
     def softmax(scores):
         if "no_softmax" in bugs:
             return scores
-        axis = -2 if "axis_q" in bugs else 0 if "axis_0" in bugs else -1
+        axis = -2 if "axis_q" in bugs else 0 if "axis_0" in bugs else 1 if "axis_1" in bugs else -1
+        if "axis_both" in bugs:
+            axis = (-2, -1)
+        elif "axis_all" in bugs:
+            axis = None
+        if "causal" in bugs:
+            scores = np.where(np.tri(*scores.shape[-2:], dtype=bool), scores, -np.inf)
+        if "sigmoid" in bugs:
+            return 1 / (1 + np.exp(-scores))
+        if "hardmax" in bugs:
+            return np.eye(scores.shape[-1])[scores.argmax(axis=-1)]
         largest = 0.0 if "no_max" in bugs else scores.max(axis=axis, keepdims=True)
+        if "max_axis_q" in bugs:
+            largest = scores.max(axis=-2, keepdims=True)
         exponentials = np.exp(scores - largest)
-        return exponentials / exponentials.sum(axis=axis, keepdims=True)
+        if "not_normalised" in bugs:
+            return np.exp(scores)
+        weights = exponentials / exponentials.sum(axis=axis, keepdims="sum_no_keepdims" not in bugs)
+        if "log_weights" in bugs:
+            return np.log(weights)
+        return plain_softmax(weights) if "softmax_twice" in bugs else weights
+
+    def turned_to_cosines(products, query, key):
+        lengths = np.linalg.norm(key, axis=-1)[..., np.newaxis, :]
+        return products / np.linalg.norm(query, axis=-1, keepdims=True) / lengths * divisor(query, key, query)
 
     def divisor(query, key, value):
         if "no_scale" in bugs:
@@ -63,6 +84,10 @@ def _sdpa_family(bugs):
     def variant(query, key, value):
         searched = key[:1] if "first_batch_k" in bugs and key.ndim > 2 else key
         scores = searched @ turned(query) if "roles_swapped" in bugs else query @ turned(searched)
+        if "negative" in bugs:
+            scores = -scores
+        elif "cosine" in bugs:
+            scores = turned_to_cosines(scores, query, searched)
         if "scale_after" in bugs:
             weights = softmax(scores) / divisor(query, key, value)
         else:
@@ -85,6 +110,12 @@ def _rows_apart(rng):
     """The first feature adds 1000 to all scores of one row and takes 1000 from all of another, and from a key's."""
     query, key, value = _inputs((4, 4), (5, 4), (5, 2))(rng)
     query[:, 0], key[:, 0] = [40.0, 0.0, -40.0, 1.0], [50.0, 50.0, 50.0, 50.0, 10.0]
+    return query, key, value
+
+
+def _query_of_zeros(rng):
+    query, key, value = _inputs((3, 6), (5, 6), (5, 4))(rng)
+    query[1], key[2] = 0.0, 0.0
     return query, key, value
 
 
@@ -112,6 +143,7 @@ _SDPA = Exercise(
         ),
         Probe("one key, one feature", _inputs((3, 2), (1, 2), (1, 1)), "edge", "its weight is 1, and no axis is lost"),
         Probe("rows far apart", _rows_apart, "edge", "each row needs its own maximum, and no other shift"),
+        Probe("a query of zeros", _query_of_zeros, "edge", "all its scores are 0, so that it takes the mean of the values"),
     ),
     mistakes=(
         Mistake(
@@ -209,6 +241,73 @@ _SDPA = Exercise(
             "no_max", "exp(S) / exp(S).sum(-1) without the maximum",
             "Large exponents overflow: the softmax has to measure each row against its maximum.", 2,
             shows="lost",
+        ),
+        Mistake(
+            "axis_1", "softmax over axis 1",
+            "The softmax ran over axis 1, the keys without a batch only; the keys are always the last axis.", 2,
+            sets="axis",
+        ),
+        Mistake(
+            "axis_both", "softmax over queries and keys together",
+            "One softmax ran over all scores of a batch element; each query has to spread its own weights over "
+            "the keys.", 2,
+            sets="axis",
+        ),
+        Mistake(
+            "axis_all", "softmax over everything",
+            "One softmax ran over all scores, the batch included; each query has to spread its own weights over "
+            "the keys.", 2,
+            sets="axis",
+        ),
+        Mistake(
+            "sum_no_keepdims", "exp(S) / exp(S).sum(-1) without keepdims",
+            "The sums of the rows lost their axis and met the columns: with `keepdims=True` each stays beside "
+            "its own row.", 2,
+        ),
+        Mistake(
+            "max_axis_q", "subtract the maximum over the queries",
+            "The maximum was taken over the queries: that shifts each key by another number; one shift belongs "
+            "to each row.", 2,
+        ),
+        Mistake(
+            "not_normalised", "exp(QK^T / sqrt(d)) V",
+            "The exponentials met the values as they are; each row of them has to be divided by its sum first.", 2,
+            sets="weights",
+        ),
+        Mistake(
+            "softmax_twice", "softmax(softmax(S)) V",
+            "The softmax was applied twice: the weights went through it as if they were scores.", 2,
+            sets="weights",
+        ),
+        Mistake(
+            "log_weights", "log(softmax(S)) V",
+            "The logarithms of the weights met the values; the weights themselves form the average.", 2,
+            sets="weights",
+        ),
+        Mistake(
+            "sigmoid", "sigmoid(S) V",
+            "Each score went through a logistic function by itself; the keys of a query have to share one "
+            "softmax.", 2,
+            sets="weights",
+        ),
+        Mistake(
+            "hardmax", "the value of the best key",
+            "You picked the best key; the softmax gives each key a share.", 2,
+            sets="weights",
+        ),
+        Mistake(
+            "negative", "softmax(-S) V",
+            "The scores have the wrong sign: the key that fits best has to get most.", 2,
+            sets="scores",
+        ),
+        Mistake(
+            "cosine", "softmax of cosines",
+            "Queries and keys were brought to length one: these scores are cosines, not scaled dot products.", 2,
+            sets="scores",
+        ),
+        Mistake(
+            "causal", "softmax(S + mask) V",
+            "Each query was kept from the keys behind it; no mask is asked for yet, every query sees every key.", 2,
         ),
     ),
     hints=(

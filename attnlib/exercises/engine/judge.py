@@ -174,9 +174,10 @@ def _unstable(exercise, answer, outcomes):
         raw = outcome.raw if isinstance(outcome.raw, tuple) else (outcome.raw,)
         if outcome.values and not all(map(_still, raw, outcome.values)):
             return "your function returns the same array each time: the next call overwrites what it returned before."
-    again = run(exercise, answer, exercise.probes[0])
-    if again.values is None or not _equal(outcomes[0].values, again.values):
-        return "called twice with the same input, your function gives two answers: it keeps something between calls."
+    for _ in range(2):  # what starts anew at another shape shows at the second call in a row
+        again = run(exercise, answer, exercise.probes[0])
+        if again.values is None or not _equal(outcomes[0].values, again.values):
+            return "called twice with the same input, your function gives two answers: it keeps something between calls."
     return ""
 
 

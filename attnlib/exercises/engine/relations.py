@@ -6,7 +6,7 @@ from attnlib.exercises.engine import symptoms
 from attnlib.exercises.engine.symptoms import Case, number
 
 _CLAIMS = (
-    symptoms.factor, symptoms.offset, symptoms.transposed, symptoms.one_element, symptoms.row_factor,
+    symptoms.zero, symptoms.factor, symptoms.offset, symptoms.transposed, symptoms.one_element, symptoms.row_factor,
     symptoms.column_factor, symptoms.row_offset, symptoms.permuted, symptoms.rows_sum, symptoms.negative_rows,
     symptoms.rows_sum_to_zero,
 )  # fmt: skip

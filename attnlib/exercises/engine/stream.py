@@ -91,6 +91,18 @@ class _Row(np.ndarray):
         result = getattr(ufunc, method)(*map(_plain, inputs), **{name: _plain(x) for name, x in options.items()})
         return result if out is None else out[0] if len(out) == 1 else out
 
+    def sort(self, *arguments, **options):
+        _read(self)
+        _plain(self).sort(*arguments, **options)
+
+    def argsort(self, *arguments, **options):
+        _read(self)
+        return _plain(self).argsort(*arguments, **options)
+
+    def argmax(self, *arguments, **options):
+        _read(self)
+        return _plain(self).argmax(*arguments, **options)
+
     def tolist(self):
         _read(self)
         return super().tolist()

@@ -59,9 +59,30 @@ def _additive_family(bugs):
             return weights * d_weights
         if "sigmoid" in bugs:
             return weights * (1 - weights) * d_weights
-        return weights * (d_weights - (weights * d_weights).sum(axis=-1, keepdims=True))
+        if "swapped" in bugs:
+            d_weights, weights = weights, d_weights
+        product = weights * d_weights
+        row_mean = product.sum(axis=-2 if "D_axis" in bugs else -1, keepdims="no_keepdims" not in bugs)
+        if "D_plain" in bugs:
+            row_mean = d_weights.sum(axis=-1, keepdims=True)
+        elif "mean_plain" in bugs:
+            row_mean = d_weights.mean(axis=-1, keepdims=True)
+        elif "plus" in bugs:
+            row_mean = -row_mean
+        if "no_bracket" in bugs:
+            return product - row_mean
+        d_scores = d_weights - row_mean if "no_outer" in bugs else weights * (d_weights - row_mean)
+        return -d_scores if "sign" in bugs else d_scores
 
     def slope(total, match):
+        if "tanh_twice" in bugs:
+            return 1 - np.tanh(match) ** 2
+        if "tanh_plus" in bugs:
+            return 1 + match**2
+        if "tanh_itself" in bugs:
+            return match
+        if "tanh_root" in bugs:
+            return 1 / np.cosh(total)
         if "no_tanh" in bugs:
             return 1.0
         if "tanh_plain" in bugs:
@@ -73,19 +94,27 @@ def _additive_family(bugs):
     def variant(d_out, query, key, value, w):
         total = query[..., :, np.newaxis, :] + key[..., np.newaxis, :, :]
         match, scale = np.tanh(total), math.sqrt(w.shape[0])
-        scores = match @ w / (scale if "forward_scaled" in bugs else 1)
-        weights = np.exp(scores) if "no_max" in bugs else np.exp(scores - scores.max(axis=-1, keepdims=True))
-        weights = weights / weights.sum(axis=-1, keepdims=True)
+        scores = (total if "forward_unbent" in bugs else match) @ w / (scale if "forward_scaled" in bugs else 1)
+        if "no_upstream" in bugs:
+            d_out = np.ones_like(d_out)
+        axis = -2 if "forward_axis_q" in bugs else -1
+        weights = np.exp(scores) if "no_max" in bugs else np.exp(scores - scores.max(axis=axis, keepdims=True))
+        weights = weights / weights.sum(axis=axis, keepdims=True)
         d_value = (weights if "dv_no_T" in bugs else weights.mT) @ d_out
         d_scores = through_softmax(d_out @ value.mT, weights) / (scale if "scaled" in bugs else 1)
         per_pair = (weights if "dw_weights" in bugs else d_scores)[..., np.newaxis]
-        d_w = per_pair * (total if "dw_unbent" in bugs else match)
+        d_w = per_pair * (total if "dw_unbent" in bugs else 1 - match**2 if "dw_slope" in bugs else match)
         d_w = d_w.sum(axis=(-3, -2) if "dw_batch" in bugs else tuple(range(d_w.ndim - 1)))
         d_match = d_scores[..., np.newaxis] * (1 if "no_w" in bugs else w)
         d_sum = d_match * slope(total, match)
         d_query, d_key = d_sum.sum(axis=-2), d_sum.sum(axis=-3)
         if "mean" in bugs:
             d_query, d_key = d_sum.mean(axis=-2), d_sum.mean(axis=-3)
+        if "as_product" in bugs:
+            d_query = (d_sum * key[..., np.newaxis, :, :]).sum(axis=-2)
+            d_key = (d_sum * query[..., :, np.newaxis, :]).sum(axis=-3)
+        if "key_sign" in bugs:
+            d_key = -d_key
         if "dot_product" in bugs:
             d_query, d_key = d_scores @ key, d_scores.mT @ query
         if "swap" in bugs:
@@ -236,6 +265,103 @@ _ADDITIVE = Exercise(
             "no_max", "softmax without the maximum",
             "Large exponents overflow: the softmax has to measure each row against its maximum.",
             shows="lost",
+        ),
+        Mistake(
+            "plus", "dS = P (dP + D)",
+            "Between weights and scores the row's weighted mean was added; it has to be subtracted.", 1,
+            sets="softmax",
+        ),
+        Mistake(
+            "sign", "dS = P (D - dP)",
+            "Between weights and scores the difference is turned round: the weighted mean is taken from "
+            "d_weights.", 1,
+            sets="softmax",
+        ),
+        Mistake(
+            "no_bracket", "dS = P dP - D",
+            "The weighted mean was taken off after the product; the weights have to multiply the whole "
+            "difference.", 1,
+            sets="softmax",
+        ),
+        Mistake(
+            "no_outer", "dS = dP - D",
+            "Between weights and scores the weight in front of the difference is missing.", 1,
+            sets="softmax",
+        ),
+        Mistake(
+            "D_plain", "D = rowsum(dP)",
+            "The plain sum of d_weights was taken from each row; the sum has to be weighted by the weights.", 1,
+            sets="softmax",
+        ),
+        Mistake(
+            "mean_plain", "D = mean(dP)",
+            "The plain mean of d_weights was taken from each row; the mean has to be weighted by the weights.", 1,
+            sets="softmax",
+        ),
+        Mistake(
+            "D_axis", "D = colsum(P dP)",
+            "The weighted mean was taken over the queries; each row needs its own, over its keys: the last "
+            "axis.", 1,
+            sets="softmax",
+        ),
+        Mistake(
+            "no_keepdims", "rowsum(P dP) without keepdims",
+            "The row means lost their axis and met the columns. Keep that axis.", 1,
+            sets="softmax",
+        ),
+        Mistake(
+            "swapped", "dS = dP (P - D)",
+            "Weights and d_weights have changed places: the latter stands in the difference, the weights in "
+            "front of it.", 1,
+            sets="softmax",
+        ),
+        Mistake(
+            "tanh_twice", "1 - tanh(t)^2",
+            "The tanh was applied once more in its slope: t is tanh(z) already.", 3,
+            sets="tanh",
+        ),
+        Mistake(
+            "tanh_plus", "1 + t^2",
+            "The slope of t = tanh(z) has a sign in the middle, and here it is the wrong one: the slope falls "
+            "as z moves away from 0.", 3,
+            sets="tanh",
+        ),
+        Mistake(
+            "tanh_itself", "t",
+            "The tanh itself was taken for its slope.", 3,
+            sets="tanh",
+        ),
+        Mistake(
+            "tanh_root", "1 / cosh(z)",
+            "The slope of tanh is one over the square of cosh(z), or written with t; here the square is "
+            "missing.", 3,
+            sets="tanh",
+        ),
+        Mistake(
+            "as_product", "dQ = sum(d_sum K), dK = sum(d_sum Q)",
+            "Behind the tanh, query and key were treated as factors; they are added there, and a sum hands its "
+            "gradient on as it is.", 2,
+        ),
+        Mistake(
+            "key_sign", "dK with a minus",
+            "d_key has a minus in front, as if the key were subtracted; query and key are added.", 2,
+        ),
+        Mistake(
+            "dw_slope", "d_w = sum of dS (1 - t^2)",
+            "The slope of tanh went into d_w; w multiplies the tanh itself, behind it.", 1,
+        ),
+        Mistake(
+            "forward_unbent", "softmax((query + key) w)",
+            "The scores of the forward pass were formed without the tanh.",
+        ),
+        Mistake(
+            "forward_axis_q", "weights = softmax over the queries",
+            "The softmax of the forward pass ran over the queries; each query has to spread its weights over "
+            "the keys.",
+        ),
+        Mistake(
+            "no_upstream", "dO taken as ones",
+            "You differentiated the sum of out: d_out is not used. The chain rule multiplies by it.",
         ),
     ),
     hints=(

@@ -51,12 +51,13 @@ def backward_oracle(d_out, query, key, value):
 def _backward_family(bugs):
     def factors(d):
         # in front of d_query and of d_key
-        scale = 1 / math.sqrt(d)
+        scale = 1 / (d if "scale_d" in bugs else math.sqrt(d))
         if "no_scale" in bugs:
             return 1.0, 1.0
         if "scale_twice" in bugs:
             return scale**2, scale**2
-        return scale, 1.0 if "no_scale_dk" in bugs else scale
+        for_key = 1.0 if "no_scale_dk" in bugs else scale**2 if "scale_twice_dk" in bugs else scale
+        return (1.0 if "no_scale_dq" in bugs else scale), for_key
 
     def through_softmax(d_weights, weights):
         if "ds_is_dp" in bugs:
@@ -69,6 +70,24 @@ def _backward_family(bugs):
             return weights * (d_weights - d_weights.sum(axis=-1, keepdims=True))
         if "mean_plain" in bugs:
             return weights * (d_weights - d_weights.mean(axis=-1, keepdims=True))
+        if "swapped" in bugs:
+            d_weights, weights = weights, d_weights
+        product = weights * d_weights
+        total = product.sum(axis=-1, keepdims=True)
+        if "plus" in bugs:
+            return weights * (d_weights + total)
+        if "sign" in bugs:
+            return weights * (total - d_weights)
+        if "no_bracket" in bugs:
+            return product - total
+        if "product_reused" in bugs:
+            return weights * (product - total)
+        if "ce_shortcut" in bugs:
+            return weights - d_weights
+        if "log_softmax" in bugs:
+            return d_weights - weights * d_weights.sum(axis=-1, keepdims=True)
+        if "D_all" in bugs:
+            return weights * (d_weights - product.sum())
         if "mean_product" in bugs:
             return weights * (d_weights - (weights * d_weights).mean(axis=-1, keepdims=True))
         axis, keep = (-2 if "D_axis" in bugs else -1), "no_keepdims" not in bugs
@@ -78,12 +97,25 @@ def _backward_family(bugs):
     def variant(d_out, query, key, value):
         for_query, for_key = factors(query.shape[-1])
         scores = query @ key.mT / (1.0 if "forward_unscaled" in bugs else math.sqrt(query.shape[-1]))
-        weights = np.exp(scores) if "no_max" in bugs else np.exp(scores - scores.max(axis=-1, keepdims=True))
-        weights = weights / weights.sum(axis=-1, keepdims=True)
-        d_value = (weights if "dv_no_T" in bugs else weights.mT) @ d_out
+        if "scale_d" in bugs:
+            scores = scores / math.sqrt(query.shape[-1])
+        if "causal" in bugs:
+            scores = np.where(np.tri(*scores.shape[-2:], dtype=bool), scores, -np.inf)
+        if "no_upstream" in bugs:
+            d_out = np.ones_like(d_out)
+        axis = -2 if "forward_axis_q" in bugs else -1
+        weights = np.exp(scores) if "no_max" in bugs else np.exp(scores - scores.max(axis=axis, keepdims=True))
+        weights = weights / weights.sum(axis=axis, keepdims=True)
         d_scores = through_softmax(d_out @ value.mT, weights)
+        for_value = d_scores if "dv_from_scores" in bugs else weights
+        d_value = (for_value if "dv_no_T" in bugs else for_value.mT) @ d_out
+        if "own_arrays" in bugs:
+            query, key = key, query
         d_query = for_query * (d_scores @ key)
         d_key = for_key * ((d_scores if "dk_no_T" in bugs else d_scores.mT) @ query)
+        if "last_query" in bugs:
+            d_key = for_key * d_scores[..., -1:, :].mT @ query[..., -1:, :]
+            d_value = weights[..., -1:, :].mT @ d_out[..., -1:, :]
         gradients = (d_key, d_query, d_value) if "swap" in bugs else (d_query, d_key, d_value)
         if "batch_sum" in bugs:
             gradients = tuple(gradient.sum(axis=tuple(range(gradient.ndim - 2))) for gradient in gradients)
@@ -124,6 +156,12 @@ def _mean_from_the_output(d_out, query, key, value):
     return d_scores @ key, d_scores.mT @ query, weights.mT @ d_out
 
 
+def _query_of_zeros(rng):
+    d_out, query, key, value = random_inputs(q=3, k=5, d=6, v=2)(rng)
+    query[1], key[2] = 0.0, 0.0
+    return d_out, query, key, value
+
+
 _BACKWARD = Exercise(
     "sdpa_backward",
     title="The backward pass of attention",
@@ -148,6 +186,7 @@ _BACKWARD = Exercise(
             "every axis stays, whatever its size, and any number of them may stand in front",
         ),
         Probe("one key, one feature", random_inputs(q=3, k=1, d=2, v=1), "edge", "its weight is 1: no gradient but the value's"),
+        Probe("a query of zeros", _query_of_zeros, "edge", "scores of 0 hide nothing, and a key collects from all queries"),
     ),
     mistakes=(
         Mistake(
@@ -239,6 +278,91 @@ _BACKWARD = Exercise(
             "no_max", "softmax without the maximum",
             "Large exponents overflow: the softmax has to measure each row against its maximum.",
             shows="lost",
+        ),
+        Mistake(
+            "plus", "dS = P (dP + D)",
+            "The row's weighted mean was added to dP; it has to be taken from it.", 2,
+            sets="softmax",
+        ),
+        Mistake(
+            "sign", "dS = P (D - dP)",
+            "In dS the weighted mean comes first and dP is taken from it; it is the other way round.", 2,
+            sets="softmax",
+        ),
+        Mistake(
+            "no_bracket", "dS = P dP - D",
+            "The weighted mean was taken off after the product; the weights have to multiply the whole "
+            "difference.", 2,
+            sets="softmax",
+        ),
+        Mistake(
+            "product_reused", "dS = P (P dP - D)",
+            "The product P dP is for the sum only; in the difference stands dP by itself.", 2,
+            sets="softmax",
+        ),
+        Mistake(
+            "swapped", "dS = dP (P - D)",
+            "Weights and dP have changed places in dS: dP stands in the difference, the weights in front of it.", 2,
+            sets="softmax",
+        ),
+        Mistake(
+            "log_softmax", "dS = dP - P rowsum(dP)",
+            "This step is the gradient of log-softmax; the forward pass uses the weights themselves, not their "
+            "logarithms.", 2,
+            sets="softmax",
+        ),
+        Mistake(
+            "D_all", "D = sum(P dP) over everything",
+            "One number was taken from all rows: each row needs a weighted mean of its own, over its keys.", 2,
+            sets="softmax",
+        ),
+        Mistake(
+            "no_scale_dq", "the scale is missing in dQ only",
+            "The scale stands in front of d_query as well: both query and key are multiplied by it in the "
+            "scores.", 3,
+            sets="scale",
+        ),
+        Mistake(
+            "scale_twice_dk", "the scale is applied twice in dK",
+            "The scale went into d_key twice: if the query was scaled first, dS holds it no more.", 3,
+            sets="scale",
+        ),
+        Mistake(
+            "scale_d", "1 / d in both passes",
+            "d itself divides here, in both passes; the scores are divided by its root.", 1,
+        ),
+        Mistake(
+            "own_arrays", "dQ = dS Q, dK = dS^T K",
+            "The two products got each other's array: a query receives from the keys, a key from the queries.", 3,
+        ),
+        Mistake(
+            "dv_from_scores", "dV = dS^T dO",
+            "d_value was formed with dS (or with weights that had been overwritten by it); the values were "
+            "averaged by the weights.", 1,
+        ),
+        Mistake(
+            "no_upstream", "dO taken as ones",
+            "You differentiated the sum of out: d_out is not used. The chain rule multiplies by it.", 1,
+        ),
+        Mistake(
+            "last_query", "dK and dV of the last query alone",
+            "Only the last query counts in d_key and d_value: in a loop over queries, add each one's part to "
+            "what is there.", 3,
+        ),
+        Mistake(
+            "forward_axis_q", "weights = softmax over the queries",
+            "The softmax of the forward pass ran over the queries; each query has to spread its weights over "
+            "the keys.", 1,
+        ),
+        Mistake(
+            "causal", "weights = softmax(S + mask)",
+            "Each query was kept from the keys behind it; no mask is asked for, every query sees every key.", 1,
+        ),
+        Mistake(
+            "ce_shortcut", "dS = P - dP",
+            "Weights minus target is the gradient of softmax together with cross-entropy; dP is a gradient, not "
+            "a target.", 2,
+            sets="softmax",
         ),
     ),
     hints=(

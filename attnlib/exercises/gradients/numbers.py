@@ -60,7 +60,7 @@ _BY_HAND = value_exercise(
         ): lambda: 0.5 * (2 - 7 / 3),
         Mistake(
             "no_upstream", "without dO",
-            "The upstream gradient is missing: dP is dO times the value, not the value alone.", 1,
+            "dP is dO times the value, not the value alone. Or did the weight in front go in twice?", 1,
         ): lambda: -1.25,
         Mistake("sign", "p (D - dp)", "The number is right, the sign is not: own dP first, then minus the mean.", 3): (
             lambda: 2.5

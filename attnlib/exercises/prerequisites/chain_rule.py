@@ -52,6 +52,10 @@ def _linear_backward_family(bugs):
             d_weight = d_out @ x.T
         elif "elementwise" in bugs:
             d_weight = d_out * x
+        if "dw_last_row" in bugs:
+            d_weight = np.outer(x[-1], d_out[-1])
+        elif "dw_sums_first" in bugs:
+            d_weight = np.outer(x.sum(axis=0), d_out.sum(axis=0))
         if "dw_transposed" in bugs:
             d_weight = d_weight.T
         if "dw_mean" in bugs:
@@ -145,6 +149,17 @@ LINEAR_BACKWARD = Exercise(
         Mistake(
             "swapped", "(d_weight, d_x)",
             "The two gradients are returned in each other's place: d_x comes first.", 1,
+        ),
+        Mistake(
+            "dw_last_row", "d_weight = outer(x[-1], d_out[-1])",
+            "Only the last row went into d_weight: in a loop over rows, add each row's part to what is there.", 3,
+            sets="d_weight",
+        ),
+        Mistake(
+            "dw_sums_first", "d_weight = outer(x.sum(0), d_out.sum(0))",
+            "For d_weight the rows were added up before they met: multiply row i of x with row i of d_out, then "
+            "add.", 3,
+            sets="d_weight",
         ),
     ),
     hints=(

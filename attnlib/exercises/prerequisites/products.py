@@ -96,7 +96,12 @@ def _product_transpose_family(bugs):
         def transpose(x):
             return x.T if "batch_reversed" in bugs else x.swapaxes(-1, -2)
 
+        def times(p, q):
+            return np.dot(p, q) if "dot" in bugs else p @ q
+
         middle = b if "b_not_transposed" in bugs else transpose(b)
+        if "reshaped" in bugs:
+            middle = b.reshape(middle.shape)
         if "elementwise" in bugs:
             return c_t * middle * a_t
         if "all_transposed" in bugs:
@@ -105,7 +110,7 @@ def _product_transpose_family(bugs):
             return a_t @ middle @ c_t
         if "not_transposed" in bugs:
             return transpose(a_t) @ b @ transpose(c_t)
-        return c_t @ middle @ a_t
+        return times(times(c_t, middle), a_t)
 
     return product_transpose
 
@@ -160,6 +165,14 @@ PRODUCT_TRANSPOSE = Exercise(
         Mistake(
             "batch_reversed", "b.T on a batched array",
             "`.T` reverses all axes, of a batch the batch axis too; `.mT` swaps the last two.", 3,
+        ),
+        Mistake(
+            "reshaped", "c_t @ b.reshape(..., k, m) @ a_t",
+            "`reshape` reads the same numbers of b in another order; a transpose puts entry (i, j) at (j, i).", 3,
+        ),
+        Mistake(
+            "dot", "np.dot in the place of @",
+            "`dot` pairs each batch element of one factor with each of the other; `@` pairs equal ones.", 3,
         ),
     ),
     hints=(

@@ -31,7 +31,7 @@ def _family(bugs):
     def used_twice(d_out, x, a):
         if "no_upstream" in bugs:
             d_out = np.ones_like(d_out)
-        first = d_out @ x @ (a if "a_as_it_is" in bugs else a.T)
+        first = (d_out.T if "upstream_turned" in bugs else d_out) @ x @ (a if "a_as_it_is" in bugs else a.T)
         second = (d_out if "upstream_as_it_is" in bugs else d_out.T) @ x @ (a.T if "a_turned" in bugs else a)
         if "second_only" in bugs:
             d_x = second
@@ -41,6 +41,12 @@ def _family(bugs):
             d_x = 2 * first
         elif "multiplied" in bugs:
             d_x = first * second
+        elif "subtracted" in bugs:
+            d_x = first - second
+        elif "symmetrised" in bugs:
+            d_x = (d_out + d_out.T) @ x @ (a + a.T) / 2
+        elif "textbook" in bugs:
+            d_x = x @ (a + a.T)
         else:
             d_x = first + second
         if "mean" in bugs:
@@ -127,6 +133,28 @@ USED_TWICE = Exercise(
         Mistake(
             "transposed", "d_x.T",
             "d_x was transposed at the end: a gradient has the shape of the array it belongs to.", 1,
+        ),
+        Mistake(
+            "upstream_turned", "d_out.T x a.T for the first place",
+            "On the path through the X on the left, d_out is transposed once too often: that X counts the rows "
+            "of out.", 3,
+        ),
+        Mistake(
+            "subtracted", "first - second",
+            "One path was subtracted from the other; what reaches out on different paths is added.", 1,
+            sets="paths",
+        ),
+        Mistake(
+            "symmetrised", "(d_out + d_out.T) x (a + a.T) / 2",
+            "d_out and A were both made symmetric; each of the two paths has one d_out and one A, and they go "
+            "together.", 3,
+            sets="paths",
+        ),
+        Mistake(
+            "textbook", "x (a + a.T)",
+            "This is the rule for the quadratic form of a vector, a single number; here out is a matrix, and "
+            "d_out has to come in.", 1,
+            sets="paths",
         ),
     ),
     hints=(

@@ -6,6 +6,7 @@ import numpy as np
 
 from attnlib.exercises.engine.model import Exercise, Mistake, Probe
 from attnlib.exercises.softmax import accepts
+from attnlib.exercises.softmax.stable import plain_softmax
 
 
 def softmax_backward(d_weights, weights):
@@ -28,6 +29,8 @@ def _softmax_backward_family(bugs):
     def softmax_backward(d_weights, weights):
         if "swapped" in bugs:
             d_weights, weights = weights, d_weights
+        if "softmax_again" in bugs:
+            weights = plain_softmax(weights)
         product = d_weights * weights
         total = product.sum(axis=-1, keepdims=True)
         if "no_rowsum" in bugs:
@@ -44,10 +47,23 @@ def _softmax_backward_family(bugs):
             total = product.sum()
         elif "sum_no_keepdims" in bugs:
             total = product.sum(axis=-1)
-        bracket = d_weights + total if "plus" in bugs else d_weights - total
+        elif "axis_1" in bugs:
+            total = product.sum(axis=1, keepdims=True)
+        elif "rows_of_axis_0" in bugs:
+            total = product.sum(axis=tuple(range(1, product.ndim)), keepdims=True)
+        factor = product if "product_reused" in bugs else d_weights
+        bracket = factor + total if "plus" in bugs else factor - total
         out = bracket if "no_outer_y" in bugs else weights * bracket
         if "no_bracket" in bugs:
             out = product - total
+        elif "weight_on_mean" in bugs:
+            out = d_weights - weights * total
+        elif "no_diagonal" in bugs:
+            out = -weights * product.sum(axis=-1, keepdims=True)
+        elif "log_softmax" in bugs:
+            out = d_weights - weights * d_weights.sum(axis=-1, keepdims=True)
+        elif "renormalised" in bugs:
+            out = product / total
         if "sigmoid" in bugs:
             out = weights * (1 - weights) * d_weights
         elif "ce_shortcut" in bugs:
@@ -180,6 +196,49 @@ SOFTMAX_BACKWARD = Exercise(
             "ce_shortcut", "weights - d_weights",
             "`weights - target` is the gradient of softmax together with cross-entropy; here d_weights is a gradient, "
             "not a target.", 1,
+        ),
+        Mistake(
+            "log_softmax", "d_weights - weights * sum(d_weights)",
+            "This is the gradient of log-softmax; here the weights themselves were differentiated, not their "
+            "logarithms.", 1,
+            sets="outer",
+        ),
+        Mistake(
+            "softmax_again", "softmax(weights) in the place of weights",
+            "weights went through the softmax once more; they are its output already.", 1,
+        ),
+        Mistake(
+            "product_reused", "weights * (product - sum(product)), product = weights * d_weights",
+            "The product weights * d_weights is for the sum only; inside the bracket stands d_weights by "
+            "itself.", 3,
+        ),
+        Mistake(
+            "renormalised", "weights * d_weights / sum(weights * d_weights)",
+            "You divided by the row sum, as softmax does going forward; in its Jacobian a term is subtracted.", 2,
+            sets="outer",
+        ),
+        Mistake(
+            "weight_on_mean", "d_weights - weights * sum(d_weights * weights)",
+            "weights multiply the sum alone here; both terms of the bracket need that factor.", 3,
+            sets="outer",
+        ),
+        Mistake(
+            "no_diagonal", "-weights * sum(d_weights * weights)",
+            "Only the outer product of the Jacobian is there; its diagonal, the weight times its own gradient, "
+            "is missing.", 1,
+            sets="outer",
+        ),
+        Mistake(
+            "axis_1", "sum(d_weights * weights, axis=1)",
+            "The sum runs along axis 1, the last one of a matrix only; with more axes the last one is "
+            "`axis=-1`.", 3,
+            sets="term",
+        ),
+        Mistake(
+            "rows_of_axis_0", "for each d, p of axis 0: p * (d - sum(d * p))",
+            "A loop over axis 0 takes whole matrices for rows as soon as there are three axes; a row is what "
+            "lies along the last.", 3,
+            sets="term",
         ),
     ),
     hints=(

@@ -30,7 +30,13 @@ def _softmax_family(bugs):
         if "inplace" in bugs:
             x -= x.max(axis=-1, keepdims=True)
         scores = x.astype(float)
-        axis = 0 if "axis_0" in bugs else -1
+        axis = 0 if "axis_0" in bugs else 1 if "axis_1" in bugs else -1
+        if "rows_of_axis_0" in bugs:
+            axis = tuple(range(1, x.ndim))
+        if "scaled" in bugs:
+            scores = scores / math.sqrt(x.shape[-1])
+        elif "max_divided" in bugs:
+            scores = scores / scores.max(axis=axis, keepdims=True)
         shift = scores.max(axis=0 if "max_axis_0" in bugs else axis, keepdims=True)
         if "no_max" in bugs or "only_exp" in bugs:
             shift = 0.0
@@ -58,6 +64,12 @@ def _softmax_family(bugs):
         elif "no_division" in bugs:
             total = 1.0
         out = exponentials / total
+        if "sigmoid" in bugs:
+            out = 1 / (1 + np.exp(-scores))
+        elif "hardmax" in bugs:
+            out = np.eye(x.shape[-1])[scores.argmax(axis=-1)]
+        elif "twice" in bugs and "no_exp" not in bugs:
+            out = _softmax_logsumexp(out)
         if "log" in bugs:
             out = np.log(out)
         return out.astype(x.dtype) if "int_buffer" in bugs else out
@@ -73,6 +85,18 @@ def _softmax_logsumexp(x):
 def _rows_far_apart(rng):
     x = rng.normal(size=(3, 4))
     x[1] -= 2000
+    return (x,)
+
+
+def _first_row_far_below(rng):
+    x = rng.normal(size=(3, 4))
+    x[0] -= 2000
+    return (x,)
+
+
+def _zeros(rng):
+    x = rng.normal(size=(3, 4))
+    x[0, 1], x[2] = 0.0, 0.0
     return (x,)
 
 
@@ -105,7 +129,10 @@ SOFTMAX = Exercise(
             "large scores", lambda rng: (rng.normal(size=(3, 4)) + 1000,), "edge",
             why="The plainest overflow: the message about it names this case.",
         ),
-        Probe("rows far apart", _rows_far_apart, "edge"),
+        Probe(
+            "rows far apart", _rows_far_apart, "edge",
+            why="One maximum for all rows lies far above one of them; the last case has the far row in front.",
+        ),
         Probe("wide rows", _wide_rows, "edge"),
         Probe("one huge score", _outlier, "edge"),
         Probe("integers", lambda rng: (rng.integers(1, 6, size=(3, 4)),), "edge"),
@@ -113,6 +140,13 @@ SOFTMAX = Exercise(
         Probe(
             "three leading axes, one of size 1", lambda rng: (rng.normal(size=(2, 1, 3, 4)),), "edge",
             why="Any number of axes, and each one of them stays, whatever its size.",
+        ),
+        Probe(
+            "first row far below", _first_row_far_below, "edge",
+            why="The maximum of the first row is not that of all: each shift by one number fails in its own way.",
+        ),
+        Probe(
+            "zeros among the scores", _zeros, "edge", why="A score of 0 is a score like any other; it hides nothing.",
         ),
     ),
     mistakes=(
@@ -208,6 +242,44 @@ SOFTMAX = Exercise(
             "int_buffer", "out = np.zeros_like(x) with integer x",
             "For integer input the weights are stored in an integer buffer, which cuts them off; make the buffer "
             "float.", 3,
+        ),
+        Mistake(
+            "axis_1", "softmax(x, axis=1)",
+            "You normalised along axis 1, the last one of a matrix only; with more axes the last one is "
+            "`axis=-1`.", 1,
+            sets="axis",
+        ),
+        Mistake(
+            "rows_of_axis_0", "for i in range(len(x)): softmax of all of x[i]",
+            "A loop over axis 0 takes whole matrices for rows as soon as there are three axes; a row is what "
+            "lies along the last.", 1,
+            sets="axis",
+        ),
+        Mistake(
+            "sigmoid", "1 / (1 + exp(-x))",
+            "This is the logistic function of each score by itself; a softmax compares each score with the "
+            "others of its row.", 2,
+            sets="weights",
+        ),
+        Mistake(
+            "hardmax", "1 for the largest, 0 for the others",
+            "You picked the largest score of the row; a softmax gives each score a share.", 2,
+            sets="weights",
+        ),
+        Mistake(
+            "scaled", "softmax(x / sqrt(k))",
+            "The scores were divided by the root of the row's length; that factor belongs to attention, not to "
+            "softmax.", 2,
+            sets="scores",
+        ),
+        Mistake(
+            "max_divided", "exp(x / x.max(-1)) / ...",
+            "You divided by the largest score of the row; subtracting it is what cancels in the quotient.", 2,
+            sets="scores",
+        ),
+        Mistake(
+            "twice", "softmax(softmax(x))",
+            "The softmax was applied twice: the weights went through it as if they were scores.", 3,
         ),
     ),
     hints=(

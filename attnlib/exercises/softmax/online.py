@@ -31,10 +31,12 @@ def _oracle(x, block):
 
 def _family(bugs):
     def online_softmax(x, block):
+        if "maximum_not_counted" in bugs:
+            return _new_maximum_not_counted(x, block)
         maximum = 0.0 if "m_init_0" in bugs else -np.inf
         total = 1.0 if "l_init_1" in bugs else 0.0
         for j in range(len(x) // block if "drop_tail" in bugs else math.ceil(len(x) / block)):
-            part = x[j * block : (j + 1) * block]
+            part = x[j * block : (j + 1) * block + ("overlap" in bugs)]
             top = part.max()
             new_maximum = top if "block_max" in bugs else max(maximum, top)
             if top == -np.inf and "nan_block" not in bugs:
@@ -48,12 +50,30 @@ def _family(bugs):
                 rescale = np.nan  # what exp(inf) * 0 makes of the sum
             elif "alpha_block" in bugs:
                 rescale = np.exp(maximum - top)
-            block_total = np.exp(part - (top if "sum_local" in bugs else new_maximum)).sum()
+            shift = top if "sum_local" in bugs else new_maximum
+            if "old_maximum" in bugs and maximum > -np.inf:
+                shift = maximum
+            if "not_shifted" in bugs:
+                shift, rescale = 0.0, 1.0
+            exponentials = np.exp(part - shift)
+            block_total = exponentials.mean() if "mean" in bugs else exponentials.sum()
+            if "block_rescaled" in bugs:
+                block_total = rescale * block_total
             total = block_total if "overwrite" in bugs else rescale * total + block_total
             maximum = new_maximum
-        return maximum, total
+        return maximum, (maximum + np.log(total) if "logsumexp" in bugs else total)
 
     return online_softmax
+
+
+def _new_maximum_not_counted(x, block):
+    maximum, total = -math.inf, 0.0
+    for score in x:
+        if score > maximum:
+            maximum, total = score, total * math.exp(maximum - score)
+        elif score > -math.inf:
+            total += math.exp(score - maximum)
+    return maximum, total
 
 
 def _one_score_at_a_time(x, block):
@@ -111,19 +131,25 @@ def _minus_inf_between(rng):
     return x, 3
 
 
+def _largest_is_zero(rng):
+    x = -rng.uniform(0.5, 2.0, size=8)
+    x[[1, 2, 5]] = 0.0  # blocks of 3
+    return x, 3
+
+
 def _method(answer):
-    block = 3
-    log = reads(answer, np.random.default_rng(0).standard_normal(20), block)
-    if most_at_once(log) > block:
-        return (
-            f"the values are right, but one step looks at {most_at_once(log)} scores at once where a block has "
-            f"{block}: use up one block before you look at the next."
-        )
-    if goes_back(log, block):
-        return (
-            "the values are right, but it goes back to scores of an earlier block: one walk through them is enough, "
-            "if the old sum is corrected when the maximum grows."
-        )
+    for block in (3, 2):  # two sizes: the size is not to be written into the function
+        log = reads(answer, np.random.default_rng(0).standard_normal(20), block)
+        if most_at_once(log) > block:
+            return (
+                f"the values are right, but one step looks at {most_at_once(log)} scores at once where a block has "
+                f"{block}: use up one block before you look at the next."
+            )
+        if goes_back(log, block):
+            return (
+                "the values are right, but it goes back to scores of an earlier block: one walk through them is "
+                "enough, if the old sum is corrected when the maximum grows."
+            )
     return ""
 
 
@@ -170,6 +196,10 @@ ONLINE_SOFTMAX = Exercise(
             why="What was collected has to stay as it is.",
         ),
         Probe("one score", lambda rng: (rng.uniform(0.5, 2.0, size=1), 3), "edge", why="A block longer than the row."),
+        Probe(
+            "the largest score is 0", _largest_is_zero, "edge",
+            why="A maximum of 0 is a maximum; and it occurs three times, twice in one block.",
+        ),
     ),
     mistakes=(
         Mistake(
@@ -185,8 +215,8 @@ ONLINE_SOFTMAX = Exercise(
         ),
         Mistake(
             "nan_first", "total * exp(new_maximum - maximum) + ..., from the first block on",
-            "In the first block the old maximum is -inf, and the old sum needs the factor exp(-inf) = 0. Is yours "
-            "exp(old - new), in this order?", 3,
+            "In the first block the old maximum is -inf: the old sum then needs the factor exp(-inf) = 0, and no score "
+            "can be measured against that maximum.", 3,
             shows="lost", sets="rescale",
         ),
         Mistake(
@@ -224,6 +254,38 @@ ONLINE_SOFTMAX = Exercise(
             "While every score so far is -inf, so is the new maximum, and -inf - (-inf) is NaN; skip such a block or "
             "shift by 0 there.", 3,
             shows="lost",
+        ),
+        Mistake(
+            "old_maximum", "sum(exp(scores - maximum)), the old one",
+            "The block is measured against the old maximum; use the new running maximum for both parts.", 3,
+            sets="shift",
+        ),
+        Mistake(
+            "block_rescaled", "(total + sum(exp(scores - new_maximum))) * exp(maximum - new_maximum)",
+            "The block's sum was rescaled together with the old one; it is measured against the new maximum "
+            "already.", 3,
+        ),
+        Mistake(
+            "not_shifted", "sum(exp(scores))",
+            "The exponentials are not measured against a maximum: total has to be the sum of exp(score - "
+            "maximum).", 2,
+            sets="rescale",
+        ),
+        Mistake(
+            "mean", "mean(exp(scores - new_maximum))",
+            "The exponentials of a block were averaged; total is a sum over all scores seen so far.", 2,
+        ),
+        Mistake(
+            "logsumexp", "maximum + log(total)",
+            "The logarithm was taken, and the maximum added: that is the logsumexp; total is the sum itself.", 2,
+        ),
+        Mistake(
+            "overlap", "x[start : start + block + 1]",
+            "Two blocks share a score at their border, so it counts twice; a slice leaves out its upper end.", 1,
+        ),
+        Mistake(
+            "maximum_not_counted", "total *= exp(maximum - score) at a new maximum, and no + 1",
+            "At a new maximum the old sum is rescaled, but the new score itself, exp(0), was not added.", 2,
         ),
     ),
     hints=(

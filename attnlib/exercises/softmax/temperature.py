@@ -35,10 +35,11 @@ def _family(bugs):
     def temperature_gradient(d_weights, scores, temperature):
         factor = temperature if "multiplied" in bugs else 1.0 if "at_one" in bugs else 1 / temperature
         scaled = scores * factor
-        shift = 0.0 if "no_max" in bugs else scaled.max(axis=-1, keepdims=True)
+        axis = 0 if "axis_0" in bugs else None if "axis_all" in bugs else -1
+        shift = 0.0 if "no_max" in bugs else scaled.max(axis=axis, keepdims=True)
         exponentials = np.exp(scaled - shift)
-        weights = exponentials / exponentials.sum(axis=-1, keepdims=True)
-        mean = (weights * d_weights).sum(axis=-1, keepdims="no_keepdims" not in bugs)
+        weights = exponentials / exponentials.sum(axis=axis, keepdims=True)
+        mean = (weights * d_weights).sum(axis=axis, keepdims="no_keepdims" not in bugs)
         if "no_mean" in bugs:
             mean = 0.0
         elif "plain_mean" in bugs:
@@ -56,6 +57,8 @@ def _family(bugs):
             terms = d_scaled * slope
         if "sign" in bugs:
             terms = -terms
+        if "last_row" in bugs:
+            terms = terms.reshape(-1, terms.shape[-1])[-1]
         if "per_row" in bugs:
             return terms.sum(axis=-1)
         if "mean_of_rows" in bugs:
@@ -98,6 +101,12 @@ def _large_scores(rng):
     return d_weights, scores, temperature
 
 
+def _zeros(rng):
+    d_weights, scores, temperature = _inputs(rng, (3, 4), 1.3)
+    scores[0, 1], scores[2, :2] = 0.0, 0.0
+    return d_weights, scores, temperature
+
+
 TEMPERATURE_GRADIENT = Exercise(
     id="temperature_gradient",
     title="The gradient of the temperature",
@@ -127,6 +136,9 @@ TEMPERATURE_GRADIENT = Exercise(
         Probe(
             "three leading axes, one of size 1", lambda rng: _inputs(rng, (2, 1, 3, 4), 0.7), "edge",
             why="The number collects over all axes in front, however many there are.",
+        ),
+        Probe(
+            "zeros among the scores", _zeros, "edge", why="A score of 0 is a score like any other; it hides nothing.",
         ),
     ),
     mistakes=(
@@ -219,6 +231,21 @@ TEMPERATURE_GRADIENT = Exercise(
             "no_max", "exp(scores / T) without the shift",
             "Large exponents overflow: shift each row by its own maximum before `exp`.", 3,
             shows="lost",
+        ),
+        Mistake(
+            "axis_0", "softmax over axis 0",
+            "The softmax ran over axis 0; each row, along the last axis, has weights of its own.", 3,
+            sets="axis",
+        ),
+        Mistake(
+            "axis_all", "one softmax over all scores",
+            "One softmax ran over all scores together; each row, along the last axis, has weights of its own.", 3,
+            sets="axis",
+        ),
+        Mistake(
+            "last_row", "the last row's contribution",
+            "Only the last row counts here: in a loop over rows, add each row's contribution to what is there.", 3,
+            sets="sum",
         ),
     ),
     hints=(

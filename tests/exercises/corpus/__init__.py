@@ -73,6 +73,9 @@ def verdict(answer, result):
         return ACCEPTED  # "unattempted" is as bad: nobody is told that it is wrong
     if result.mistakes:
         return RIGHTLY if set(result.mistakes) <= set(answer.named) else WRONGLY
+    either = {mistake.id for mistake in find(answer.id).mistakes if mistake.say[1:] in result.lines[0]}
+    if either:  # "either ... or": one of the two has to be true
+        return RIGHTLY if either & set(answer.named) else WRONGLY
     return RIGHTLY if answer.says and re.search(answer.says, result.lines[0]) else DESCRIBED
 
 

@@ -28,6 +28,7 @@ def messages(word):
     ]
     chosen.sort(key=lambda one: VERDICTS.index(one[2]))
     return "\n".join(
-        f"{verdict.upper()}: {answer.id}: {answer.what} {list(result.mistakes) or ''}\n    " + "\n    ".join(result.lines[:2])
+        f"{verdict.upper()}: {answer.id}: {answer.what} {list(result.mistakes) or ''}\n    " + "\n    ".join(lines[:2])
         for answer, result, verdict in chosen
+        for lines in [result.lines]
     )
