@@ -114,10 +114,10 @@ def _rising(query, key):
     return query, key
 
 
-def _falling(query, key):
-    """The keys of the first block lie 2000 above the others."""
+def _a_peak(query, key):
+    """The keys of the second block, in blocks of 2, lie 2000 above the others."""
     query, key = query.copy(), key.copy()
-    query[:, 0], key[:, 0] = 10.0, np.where(np.arange(len(key)) < 2, 1, -1) * 100 * math.sqrt(key.shape[1])
+    query[:, 0], key[:, 0] = 10.0, np.where(np.arange(len(key)) // 2 == 1, 1, -1) * 100 * math.sqrt(key.shape[1])
     return query, key
 
 
@@ -164,8 +164,8 @@ _FORWARD = Exercise(
             why="With one maximum for several rows, the lower ones vanish.",
         ),
         Probe(
-            "the first block 2000 above the others", _case(3, 8, 2, d=5, v=4, change=_falling), "edge",
-            why="The maximum must not go down again: the factor would overflow.",
+            "the second block 2000 above the others", _case(3, 8, 2, d=5, v=4, change=_a_peak), "edge",
+            why="The maximum must not go down again, in whichever direction one walks: the factor would overflow.",
         ),
         Probe(
             "one query, one key, one feature", _case(1, 1, 2, True, d=1, v=1), "edge",
