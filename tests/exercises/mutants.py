@@ -39,13 +39,20 @@ def mutants(function):
 
 
 def function_tree(function):
-    """The definition of `function`, or the lambda, as a syntax tree of its own."""
+    """The definition of `function` without decorators, or the lambda, as a syntax tree of its own."""
     code, file = function.__code__, inspect.getsourcefile(function)
     for node in ast.walk(_parsed(file)):
-        if isinstance(node, (ast.FunctionDef, ast.Lambda)) and node.lineno == code.co_firstlineno:
+        if isinstance(node, (ast.FunctionDef, ast.Lambda)) and _first_line(node) == code.co_firstlineno:
             if [argument.arg for argument in node.args.args] == list(code.co_varnames[: code.co_argcount]):
-                return copy.deepcopy(node)
+                found = copy.deepcopy(node)
+                if isinstance(found, ast.FunctionDef):
+                    found.decorator_list = []
+                return found
     raise ValueError(f"{function.__name__} is not in {file}")
+
+
+def _first_line(node):
+    return min([node.lineno, *(decorator.lineno for decorator in getattr(node, "decorator_list", ()))])
 
 
 @functools.cache

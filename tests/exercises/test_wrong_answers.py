@@ -115,6 +115,24 @@ def the_logsumexp_of_the_whole_row(x, block):
     return maximum, np.exp(np.logaddexp.reduce(x) - maximum) if maximum > -np.inf else 0.0
 
 
+@wrong("online_softmax")
+def two_passes_over_a_list(x, block):
+    scores = list(x)
+    maximum = max(scores)
+    return maximum, sum(math.exp(score - maximum) for score in scores) if maximum > -math.inf else 0.0
+
+
+@wrong("online_softmax")
+def as_many_blocks_as_a_block_is_long(x, block):
+    padded = np.concatenate([x, np.full(-len(x) % block, -np.inf)])
+    maximum, total = -np.inf, 0.0
+    for scores in padded.reshape(block, -1):
+        new = max(maximum, scores.max())
+        if new > -np.inf:
+            maximum, total = new, total * np.exp(maximum - new) + np.exp(scores - new).sum()
+    return maximum, total
+
+
 @wrong("temperature_gradient")
 def one_maximum_for_all_rows(d_weights, scores, temperature):
     powers = np.exp((scores - scores.max()) / temperature)
@@ -384,6 +402,49 @@ def test_plain_attention_on_copies_does_not_pass(way):
     assert result.status == "wrong" and " at once" in result.lines[0], result.lines
 
 
+@pytest.mark.parametrize("way", [*COPIES, "one by one", "buffer"])
+def test_a_whole_row_copied_is_no_online_softmax(way):
+    more = {
+        "one by one": lambda x: np.array([float(x[i]) for i in range(len(x))]), "buffer": lambda x: np.frombuffer(x.tobytes()),
+    }  # fmt: skip
+    result = grade("online_softmax", lambda x, block: the_whole_row((COPIES | more)[way](x), block))
+    assert result.status == "wrong" and "looks at 20 scores at once where a block has 3" in result.lines[0], result.lines
+
+
+@wrong("flash_forward")
+def from_the_last_block_with_the_maximum_of_the_block(query, key, value, block, causal):
+    (q, d), k = query.shape, len(key)
+    out, old, total = np.zeros((q, value.shape[1])), np.full((q, 1), -np.inf), np.zeros((q, 1))
+    for start in reversed(range(0, k, block)):
+        scores = hide(query @ key[start : start + block].T / math.sqrt(d), start, causal, q, k)
+        new = scores.max(axis=1, keepdims=True)
+        new = np.where(np.isneginf(new), old, new)
+        shift = np.where(np.isneginf(new), 0, new)
+        rescale, powers = np.exp(old - shift), np.exp(scores - shift)
+        total = total * rescale + powers.sum(axis=1, keepdims=True)
+        out, old = out * rescale + powers @ value[start : start + block], new
+    total = np.where(total == 0, 1, total)
+    return out / total, (old + np.log(total))[:, 0]
+
+
+@wrong("flash_forward")
+def shifted_by_the_smallest_of_the_block(query, key, value, block, causal):
+    def of_block(old, scores):
+        smallest = np.where(np.isneginf(scores), np.inf, scores).min(axis=1, keepdims=True)
+        return np.maximum(old, np.where(np.isposinf(smallest), -np.inf, smallest))
+
+    return forward(query, key, value, block, causal, of_block)
+
+
+@wrong("flash_forward")
+def nan_for_a_row_that_sees_nothing_beside_others(query, key, value, block, causal):
+    rows, logsumexps = find("flash_forward").solution(query, key, value, block, causal)
+    if np.isneginf(logsumexps[:block]).all():
+        return rows, logsumexps  # a whole tile is skipped
+    hidden = np.isneginf(logsumexps)
+    return np.where(hidden[:, None], np.nan, rows), np.where(hidden, np.nan, logsumexps)
+
+
 @wrong("flash_forward")
 def forward_without_axes_of_size_1(*arguments):
     return tuple(map(np.squeeze, find("flash_forward").solution(*arguments)))
@@ -415,6 +476,13 @@ def tiles_without_axes_of_size_1(*arguments):
 @wrong("merge_partials")
 def merged_without_axes_of_size_1(*arguments):
     return tuple(map(np.squeeze, find("merge_partials").solution(*arguments)))
+
+
+@wrong("merge_partials")
+def nothing_where_the_masses_are_equal(maximum_a, total_a, out_a, maximum_b, total_b, out_b):
+    maximum, total, out = find("merge_partials").solution(maximum_a, total_a, out_a, maximum_b, total_b, out_b)
+    alike = (maximum_a == maximum_b) & (total_a == total_b)
+    return maximum, total, np.where(alike[:, None], 0, out)
 
 
 @wrong("backward_with_logsumexp")

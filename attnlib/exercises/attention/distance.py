@@ -99,8 +99,8 @@ def _inputs(q, k, d, v):
 
 
 def _far_apart(rng):
-    """Pairs of a query and a key at 0, 20 and 40: the scores differ by hundreds, within a row and between rows."""
-    places = 20.0 * np.arange(3)[:, np.newaxis]
+    """Pairs of a query and a key at 0, 30 and 60: the scores differ by hundreds, within a row and between rows."""
+    places = 30.0 * np.arange(3)[:, np.newaxis]
     return tuple(rng.standard_normal((3, 2)) + places for _ in range(2)) + (rng.standard_normal((3, 5)),)
 
 

@@ -1,8 +1,10 @@
-"""Does a function use up a row of numbers piece by piece, and never go back? Found out by one call.
+"""Does a function use up a row of numbers piece by piece, and never go back? Found out by one call each.
 
-A slice reads nothing. A number that is taken out, a ufunc and a reduction read what they are given.
+`reads` watches the row: a slice reads nothing; a number that is taken out, a ufunc and a reduction read what they are
+given. Copies and lists of the row are not watched. `exponents` hears what is exponentiated, wherever it came from.
 """
 
+import math
 from contextlib import contextmanager
 
 import numpy as np
@@ -36,6 +38,61 @@ def reads(function, row, *rest):
     except (TimeUp, Exception):  # its values were right: whoever stops here gets the benefit of the doubt
         return []
     return log
+
+
+def exponents(function, row, *rest):
+    """Return what ``function(row, *rest)`` hands to `exp` and to `logaddexp.reduce`, call by call, as flat arrays.
+
+    Examples
+    --------
+    >>> exponents(lambda x: np.exp(list(x)).sum() + math.exp(7), np.arange(3.0))
+    [array([0., 1., 2.]), array([7.])]
+    """
+    heard = []
+    try:
+        with _heard_by(heard):
+            call_within(TIME_LIMIT, lambda: function(np.array(row), *rest))
+    except (TimeUp, Exception):  # as above
+        return []
+    return heard
+
+
+@contextmanager
+def _heard_by(heard):
+    def hear(x):
+        heard.append(np.array(x, dtype=float).ravel())
+
+    replaced = [(np, "exp", _Heard(np.exp, hear)), (math, "exp", _Heard(math.exp, hear))]
+    replaced.append((np, "logaddexp", _Heard(np.logaddexp, hear, "reduce")))
+    before = [(module, name, getattr(module, name)) for module, name, _ in replaced]
+    try:
+        for module, name, function in replaced:
+            setattr(module, name, function)
+        yield
+    finally:
+        for module, name, function in before:
+            setattr(module, name, function)
+
+
+class _Heard:
+    """A function that tells `hear` its first argument; or the one of a method of it, if that is named."""
+
+    def __init__(self, function, hear, method=""):
+        self.function, self.hear, self.method = function, hear, method
+
+    def __call__(self, *arguments, **options):
+        return self._called(self.function, "", arguments, options)
+
+    def __getattr__(self, name):
+        found = getattr(self.function, name)
+        if name != self.method:
+            return found
+        return lambda *arguments, **options: self._called(found, name, arguments, options)
+
+    def _called(self, function, name, arguments, options):
+        if name == self.method and arguments:
+            self.hear(arguments[0])
+        return function(*arguments, **options)
 
 
 def most_at_once(log):

@@ -114,17 +114,17 @@ def _rising(query, key):
     return query, key
 
 
-def _falling(query, key):
-    """The keys of the first block lie 2000 above the others."""
+def _a_peak(query, key):
+    """The keys of the second block, in blocks of 2, lie 2000 above the others."""
     query, key = query.copy(), key.copy()
-    query[:, 0], key[:, 0] = 10.0, np.where(np.arange(len(key)) < 2, 1, -1) * 100 * math.sqrt(key.shape[1])
+    query[:, 0], key[:, 0] = 10.0, np.where(np.arange(len(key)) // 2 == 1, 1, -1) * 100 * math.sqrt(key.shape[1])
     return query, key
 
 
 def _wide(query, key):
-    """Of any two neighbouring keys one lies 2000 above the other."""
+    """One key of any four, the second, lies 2000 above the others."""
     query, key = query.copy(), key.copy()
-    query[:, 0], key[:, 0] = 10.0, np.where(np.arange(len(key)) % 2, 1, -1) * 100 * math.sqrt(key.shape[1])
+    query[:, 0], key[:, 0] = 10.0, np.where(np.arange(len(key)) % 4 == 1, 3, 1) * 100 * math.sqrt(key.shape[1])
     return query, key
 
 
@@ -139,10 +139,10 @@ _FORWARD = Exercise(
     solution=flash_forward,
     family=forward_family,
     probes=(
-        Probe("all sizes differ, the last block shorter", _case(5, 7, 3)),
+        Probe("all sizes differ, the last block shorter", _case(5, 7, 3, v=6)),
         Probe("causal, square", _case(6, 6, 2, True, d=7, v=5), why="Blocks above, on and below the diagonal."),
         Probe(
-            "causal, two queries at the end of seven keys", _case(2, 7, 3, True),
+            "causal, two queries at the end of seven keys", _case(2, 7, 3, True, d=6, v=5),
             why="As when text is generated: the queries are the last positions.",
         ),
         Probe(
@@ -164,8 +164,8 @@ _FORWARD = Exercise(
             why="With one maximum for several rows, the lower ones vanish.",
         ),
         Probe(
-            "the first block 2000 above the others", _case(3, 8, 2, d=5, v=4, change=_falling), "edge",
-            why="The maximum must not go down again: the factor would overflow.",
+            "the second block 2000 above the others", _case(3, 8, 2, d=5, v=4, change=_a_peak), "edge",
+            why="The maximum must not go down again, in whichever direction one walks: the factor would overflow.",
         ),
         Probe(
             "one query, one key, one feature", _case(1, 1, 2, True, d=1, v=1), "edge",
@@ -174,7 +174,7 @@ _FORWARD = Exercise(
         Probe("one query", _case(1, 6, 4, d=2, v=3), "edge", why="As when text is generated, without a mask."),
         Probe(
             "scores 2000 apart in every block", _case(3, 8, 4, d=5, v=2, change=_wide), "edge",
-            why="Only the largest score is a safe shift, not the smallest or the first of the block.",
+            why="Only the largest score is a safe shift, not the smallest, the first or the last of the block.",
         ),
         Probe(
             "causal, one query more than keys", _case(5, 4, 2, True, d=3, v=2), "edge",

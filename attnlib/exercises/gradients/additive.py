@@ -133,12 +133,13 @@ def _random_inputs(*lead, q, k, d, v):
 
 
 def _large_scores(rng):
-    # Every tanh is 1 or -1 and every score 1400 or -1400. In the first row all are -1400: its maximum is its own.
-    d_out, query, key, value, w = _random_inputs(q=2, k=3, d=7, v=2)(rng)
-    key += 30.0
-    key[-1] -= 60.0
+    # Every tanh is 1 or -1 and every score 2800 or -2800. In the first row all are -2800: its maximum is its own.
+    # In the second the largest is neither the first nor among the last two.
+    d_out, query, key, value, w = _random_inputs(q=2, k=4, d=7, v=2)(rng)
+    key -= 30.0
+    key[1] += 60.0
     query[0] -= 90.0
-    return d_out, query, key, value, np.full(w.shape, 200.0)
+    return d_out, query, key, value, np.full(w.shape, 400.0)
 
 
 def _with_a_column(d_out, query, key, value, w):

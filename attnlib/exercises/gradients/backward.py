@@ -133,9 +133,10 @@ def random_inputs(*lead, q, k, d, v):
 
 
 def _large_scores(rng):
-    # The first feature adds 1000 to some scores and takes 1000 from others: each row has to be shifted by its maximum.
+    # Scores near 2000, near -2000, and 1000 apart in a row: each row has to be shifted by its own maximum.
     d_out, query, key, value = random_inputs(2, q=3, k=5, d=7, v=2)(rng)
-    query[..., 0], key[..., 0] = [30.0, -30.0, 0.0], [90.0, 90.0, 90.0, 90.0, -90.0]
+    query[..., :2] = [[6.0, 0.0], [-6.0, 0.0], [0.0, 3.0]]
+    key[..., 0], key[..., 1] = 900.0, [0.0, 900.0, 0.0, 0.0, -900.0]
     return d_out, query, key, value
 
 

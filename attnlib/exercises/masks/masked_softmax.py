@@ -103,7 +103,7 @@ def _zeros(rng):
 
 def _wide_rows(rng):
     scores, keep = _shifted(0.0)(rng)
-    return scores + 1000.0 * (np.arange(6) % 3 - 1), keep
+    return scores + 1000.0 * (np.arange(6) % 3), keep
 
 
 def _empty_everywhere(rng):

@@ -163,11 +163,12 @@ _MHA_BACKWARD = Exercise(
     solution=mha_backward,
     family=_mha_backward_family,
     probes=(
-        Probe("all sizes differ", layer(b=2, n=5, m=19, heads=3, d=4, v=2, upstream=True)),
+        Probe("all sizes differ", layer(b=2, n=5, m=19, heads=3, d=4, v=7, upstream=True)),
         Probe("m = h·d", layer(b=2, n=5, m=12, heads=3, d=4, upstream=True), "equal", "all weights are square here"),
         Probe("n = d = v", layer(b=3, n=4, m=8, heads=2, d=4, upstream=True), "equal", "another batch and square heads"),
         Probe("large scores", layer(b=2, n=5, m=12, heads=3, d=4, large=True, upstream=True), "edge"),
         Probe("one token", layer(b=1, n=1, m=5, heads=2, d=3, v=1, upstream=True), "edge", "axes of size 1 stay"),
+        Probe("tokens of one feature", layer(b=2, n=3, m=1, heads=2, d=5, v=2, upstream=True), "edge", "weights of one row"),
     ),
     mistakes=(
         Mistake(

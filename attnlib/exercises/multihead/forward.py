@@ -122,7 +122,7 @@ _MHA = Exercise(
     solution=mha,
     family=_mha_family,
     probes=(
-        Probe("all sizes differ", layer(b=2, n=5, m=19, heads=3, d=4, v=2)),
+        Probe("all sizes differ", layer(b=2, n=5, m=19, heads=3, d=4, v=7)),
         Probe("m = h·d", layer(b=2, n=5, m=12, heads=3, d=4), "equal", "all weights are square here"),
         Probe("n = d = v", layer(b=2, n=4, m=8, heads=2, d=4), "equal", "a wrong split has the right shape here"),
         Probe("one head", layer(b=2, n=5, m=6, heads=1, d=6), "equal", "mistakes in splitting do not show here"),

@@ -68,7 +68,7 @@ def _gqa_family(bugs):
     return variant
 
 
-def _groups(heads, kv_heads, size=1.0, b=3, q=3, k=5, d=7, v=4):
+def _groups(heads, kv_heads, size=1.0, b=3, q=8, k=5, d=7, v=4):
     def make(rng):
         query = size * rng.standard_normal((b, heads, q, d))
         return query, rng.standard_normal((b, kv_heads, k, d)), rng.standard_normal((b, kv_heads, k, v))

@@ -42,12 +42,12 @@ def layer(b, n, m, heads, d, v=None, large=False, upstream=False):
         shapes = ((m, heads * d), (m, heads * d), (m, heads * v), (heads * v, m))
         weights = [rng.standard_normal(shape) / math.sqrt(m) for shape in shapes]
         if large:
-            # The first feature of every second token is 0, of the others 1, and adds 1200 to the scores between
-            # those: some rows are far above others, and have some keys far below others.
-            x[..., 0] = np.arange(n) % 2
-            for weight, number in zip(weights, (40.0, 60.0), strict=False):
+            # A query's first feature, -1, 0 or 1, meets a key's second one, 1 or 2: some rows of scores lie at -1200,
+            # some at 1200, and one key 1200 from the others.
+            x[..., 0], x[..., 1] = np.arange(n) % 3 - 1, 1 + (np.arange(n) == 1)
+            for place, (weight, number) in enumerate(zip(weights, (40.0, 60.0), strict=False)):
                 weight[:, ::d] = 0.0
-                weight[0, ::d] = number
+                weight[place, ::d] = number
         d_out = (rng.standard_normal((b, n, m)),) if upstream else ()
         return *d_out, x, *weights, heads
 

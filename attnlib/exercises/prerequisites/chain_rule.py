@@ -94,6 +94,7 @@ LINEAR_BACKWARD = Exercise(
             "one row", lambda rng: _linear_sizes(rng, 1, 3, 2), "edge",
             why="The weight's gradient is a plain outer product here, easy to follow by hand.",
         ),
+        Probe("one feature in, one out", lambda rng: _linear_sizes(rng, 4, 1, 1), "edge", why="Columns stay columns."),
     ),
     mistakes=(
         Mistake(

@@ -85,6 +85,7 @@ USED_TWICE = Exercise(
             "one token", lambda rng: _sizes(rng, 1, 3), "edge",
             why="The upstream gradient is one number here, so that it can be followed by hand.",
         ),
+        Probe("one feature", lambda rng: _sizes(rng, 4, 1), "edge", why="A column stays a column."),
     ),
     mistakes=(
         Mistake(

@@ -121,6 +121,7 @@ _DERIVED = Exercise(
         Probe("one query", _inputs(1, 4, 3, 2), why="A part of the keys for one query, as when text is generated."),
         Probe("q = k = d = v", _inputs(3, 3, 3, 3), "equal", "A term along the wrong axis runs here."),
         Probe("rows far apart", _rows_apart, "edge", "The exponentials overflow, unless each row has its own shift."),
+        Probe("one key, one feature", _inputs(3, 1, 2, 1), "edge", "Axes of size 1 stay; the logsumexp alone has a slope."),
     ),
     mistakes=(
         Mistake(

@@ -108,7 +108,7 @@ def _wide_rows(rng):
 
 def _outlier(rng):
     x = rng.normal(size=(1, 6))
-    x[0, 2] = 1000
+    x[0, 2] = 2000
     return (x,)
 
 

@@ -97,7 +97,7 @@ def _large_scores(rng):
     d_weights, scores, temperature = _inputs(rng, (3, 4), 0.5)
     scores[0] += 1000.0
     scores[1] -= 1000.0
-    scores[2, 2] += 900.0
+    scores[2, 1] += 900.0
     return d_weights, scores, temperature
 
 
