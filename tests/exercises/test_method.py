@@ -176,7 +176,7 @@ def test_wrong_values_are_named_before_the_method_is_looked_at():
 def test_a_number_in_place_of_minus_infinity_gets_a_sentence():
     def answer(*arguments):
         out, logsumexp = find("flash_forward").solution(*arguments)
-        return out, np.where(np.isneginf(logsumexp), 0.0, logsumexp)
+        return out, np.where(np.isneginf(logsumexp), 7.0, logsumexp)
 
     assert "finite where -inf is right, in 2 of 5 numbers" in grade("flash_forward", answer).lines[0]
 

@@ -246,10 +246,13 @@ def _met_a_blank(error, function):
 def _raises_itself(error, function):
     """Does the error come from a `raise` in the body of this very function?"""
     last = error.__traceback__
-    while last.tb_next:
+    while last and last.tb_next:
         last = last.tb_next
-    code = last.tb_frame.f_code
-    mine = getattr(inspect.unwrap(function), "__code__", None)
+    try:
+        mine = inspect.unwrap(function).__code__
+    except Exception:  # an object of the reader's own, which may answer anything
+        return False
+    code = last.tb_frame.f_code if last else None
     return code is mine and dis.opname[code.co_code[last.tb_lasti]] == "RAISE_VARARGS"
 
 
