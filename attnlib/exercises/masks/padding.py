@@ -204,39 +204,48 @@ _PADDED = Exercise(
         ),
         Mistake(
             "minus_1e9", "hidden scores = -1e9",
-            "Hidden scores were given a large negative number; a query that sees nothing then looks at forbidden keys.", 3,
+            "Hidden scores are finite, far below the others; a query that sees nothing then looks at forbidden keys.", 3,
+            sets="hide",
         ),
         Mistake(
             "empty_even", "1 / n for empty rows",
             "A query that sees nothing but padding shares itself evenly among forbidden keys; it should return zeros.", 3,
+            sets="empty",
         ),
         Mistake(
             "after_no_renorm", "softmax(s) * keep",
             "Keys were hidden after the softmax, and took their share of the sum with them; hide them before it.", 2,
+            sets="hide",
         ),
         Mistake(
             "after_renorm", "softmax(s) * keep / sum",
             "Keys were hidden after the softmax: one with a huge score has wiped out the visible ones by then.", 2,
+            sets="hide",
         ),
         Mistake(
             "times_zero", "softmax(s * keep)",
             "A score of 0 does not hide a key: the exponential of 0 is 1, and the key still gets a weight.", 2,
+            sets="hide",
         ),
         Mistake(
             "keys_zero", "keys of padding = 0",
             "Keys of padding were set to zero: their scores are then 0, and the exponential of 0 is 1.", 2,
+            sets="keep real",
         ),
         Mistake(
             "first_sentence", "real[0] for all",
             "All sentences were padded as the first one is; each has a row of its own in `real`.", 1,
+            shows="one_element", sets="real",
         ),
         Mistake(
             "as_if_right", "the first real.sum() keys",
             "You counted the real tokens and took that many from the start; padding may stand anywhere.", 1,
+            sets="real",
         ),
         Mistake(
             "looks_at_itself", "diagonal always allowed",
             "A padding token looks at itself; a query that sees no real token should return zeros.", 3,
+            sets="empty",
         ),
         Mistake(
             "softmax_queries", "softmax along the queries",
@@ -245,6 +254,7 @@ _PADDED = Exercise(
         Mistake(
             "scale_v", "softmax(QK^T / sqrt(v))",
             "The scores are scaled by the width v of the values, where that of queries and keys, d, belongs.", 2,
+            sets="scale",
         ),
     ),
     hints=(
