@@ -114,6 +114,21 @@ def _rising(query, key):
     return query, key
 
 
+def _zero_scores(query, key):
+    """Half of the scores are exactly 0."""
+    query, key = query.copy(), key.copy()
+    query[::2, 0], query[1::2, 1], key[::2, 0], key[1::2, 1] = 0.0, 0.0, 0.0, 0.0
+    return query, key
+
+
+def _below_every_fill(query, key):
+    """Whole numbers: every score is exact, near -4e9, and hundreds from the next."""
+    query, key = np.zeros_like(query), np.zeros_like(key)
+    query[:, 0], query[:, 1], key[:, 0] = 2.0**16, 2.0, -(2.0**17)
+    key[:, 1] = 256.0 * (np.arange(len(key)) * 3 % len(key))
+    return query, key
+
+
 def _falling(query, key):
     """The keys of the first block lie 2000 above the others."""
     query, key = query.copy(), key.copy()
@@ -183,6 +198,14 @@ _FORWARD = Exercise(
         Probe(
             "each block 900 above the one before", _case(3, 7, 2, d=2, v=5, change=_rising), "edge",
             why="The maximum has to follow, in a tail of one key as well.",
+        ),
+        Probe(
+            "causal, zeros among the scores", _case(4, 7, 3, True, d=2, v=5, change=_zero_scores), "edge",
+            why="A score of 0 is a score like any other.",
+        ),
+        Probe(
+            "causal, scores near -4e9", _case(5, 7, 2, True, v=2, change=_below_every_fill), "edge",
+            why="No finite number hides a key.",
         ),
     ),
     mistakes=(

@@ -99,6 +99,14 @@ def _sequences(real, d=4, v=2, size=1.0):
 _LEFT = [[1, 1, 1, 1, 1], [0, 0, 1, 1, 1], [0, 0, 0, 1, 1]]
 _RIGHT = [row[::-1] for row in _LEFT]
 
+
+def _zero_scores(rng):
+    """Half of the scores are exactly 0."""
+    query, key, value, mask = _sequences(_LEFT, d=2, v=3)(rng)
+    query[:, ::2, 0], query[:, 1::2, 1], key[:, ::2, 0], key[:, 1::2, 1] = 0.0, 0.0, 0.0, 0.0
+    return query, key, value, mask
+
+
 def _below_every_fill(rng):
     # Whole numbers, and d = 4: every score is exact, and hundreds from the next, so that each weight is 0 or 1.
     query, key, value, mask = _sequences(_LEFT)(rng)
@@ -131,6 +139,7 @@ _PADDED = Exercise(
         Probe("one token", _sequences([[1], [0]], d=3, v=2), "edge", "axes of size 1 stay; the other sees nothing"),
         Probe("one sentence, one feature", _sequences([[0, 1, 1, 0]], d=1, v=1), "edge", "axes of size 1 stay"),
         Probe("a sentence of padding alone", _sequences([[1, 1, 0], [0, 0, 0]], d=5, v=4), "edge", "all its rows are zero"),
+        Probe("zeros among the scores", _zero_scores, "edge", "a score of 0 is a score like any other"),
     ),
     mistakes=(
         Mistake(

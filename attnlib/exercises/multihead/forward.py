@@ -225,7 +225,7 @@ _MHA = Exercise(
         ),
         Mistake(
             "max_global", "one maximum for the whole array",
-            "One maximum was taken for all rows: one that lies far below it underflows to 0. Each row needs "
+            "One maximum serves several rows: one that lies far below it underflows to 0. Each row needs "
             "its own.", 1,
             shows="lost",
         ),

@@ -152,9 +152,11 @@ def _backward_method(answer):
     return ""
 
 
-def _backward_case(q, k, block_q, block_k, causal=False, *, d=5, v=4, apart=0.0):
+def _backward_case(q, k, block_q, block_k, causal=False, *, d=5, v=4, apart=0.0, zeros=False):
     def make(rng):
         query, key = rng.standard_normal((q, d)), rng.standard_normal((k, d))
+        if zeros:  # half of the scores are exactly 0
+            query[::2, 0], query[1::2, 1], key[::2, 0], key[1::2, 1] = 0.0, 0.0, 0.0, 0.0
         if apart:  # whole rows of scores are moved, one up, the next down
             query[:, 0], key[:, 0] = apart * (np.arange(q) % 3 - 1), math.sqrt(d)
         value, d_out = rng.standard_normal((k, v)), rng.standard_normal((q, v))
@@ -190,6 +192,10 @@ _BACKWARD = Exercise(
         Probe(
             "one query, one key, one feature", _backward_case(1, 1, 2, 2, True, d=1, v=1), "edge",
             why="Axes of size 1 stay.",
+        ),
+        Probe(
+            "causal, zeros among the scores", _backward_case(4, 7, 3, 2, True, d=2, zeros=True), "edge",
+            why="A score of 0 is a score like any other; and here more queries than keys are in a tile.",
         ),
     ),
     mistakes=(

@@ -109,6 +109,11 @@ def _some_hidden(scores):
     return scores
 
 
+def _in_turn(scores):
+    """The larger maximum is in turn in the part of 6 keys and in the other one."""
+    return scores + (3.0 * np.array([[1], [-1], [1]]) if scores.shape[1] == 6 else 0.0)
+
+
 def _far_apart(scores):
     """The rows lie 1000 apart, and in the second row the part of 5 keys is 1000 below that of 3."""
     places = np.array([[0.0], [0.0], [1000.0], [-1000.0]])
@@ -151,6 +156,14 @@ _MERGE = Exercise(
         Probe("one query, one feature", _partials(1, (2, 3), 1), "edge", "Axes of size 1 stay."),
         Probe("rows and parts far apart", _partials(4, (5, 3), 2, _far_apart), "edge", "Each row has its own maximum."),
         Probe("two parts of the same mass", _same_mass, "edge", "Their difference is 0, and nothing is empty."),
+        Probe(
+            "which maximum is larger differs from row to row", _partials(3, (6, 4), 2, _in_turn),
+            why="Each row has its own common maximum.",
+        ),
+        Probe(
+            "no row sees anything", _partials(2, (3, 4), 3, lambda scores: np.full_like(scores, -np.inf)), "edge",
+            why="The maxima are -inf, the totals and out are 0.",
+        ),
     ),
     mistakes=(
         Mistake(
