@@ -222,11 +222,14 @@ def _words(exercise):
 
 
 def _sizes(exercise, probe):
-    return {
-        f"the size of axis {axis} of {name}": size
-        for name, arg in zip(argument_names(exercise), arguments(exercise, probe), strict=True)
-        for axis, size in zip(range(-np.ndim(arg), 0), np.shape(arg), strict=True)
-    }
+    """The numbers by which a result may be too large: sizes of axes, and whole numbers that were handed over."""
+    sizes = {}
+    for name, arg in zip(argument_names(exercise), arguments(exercise, probe), strict=True):
+        for axis, size in zip(range(-np.ndim(arg), 0), np.shape(arg), strict=True):
+            sizes[f"the size of axis {axis} of {name}"] = size
+        if type(arg) is int:
+            sizes[name] = arg
+    return sizes
 
 
 def _noun(exercise):

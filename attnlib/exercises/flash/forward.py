@@ -114,6 +114,21 @@ def _rising(query, key):
     return query, key
 
 
+def _zero_scores(query, key):
+    """Half of the scores are exactly 0."""
+    query, key = query.copy(), key.copy()
+    query[::2, 0], query[1::2, 1], key[::2, 0], key[1::2, 1] = 0.0, 0.0, 0.0, 0.0
+    return query, key
+
+
+def _below_every_fill(query, key):
+    """Whole numbers: every score is exact, near -4e9, and hundreds from the next."""
+    query, key = np.zeros_like(query), np.zeros_like(key)
+    query[:, 0], query[:, 1], key[:, 0] = 2.0**16, 2.0, -(2.0**17)
+    key[:, 1] = 256.0 * (np.arange(len(key)) * 3 % len(key))
+    return query, key
+
+
 def _a_peak(query, key):
     """The keys of the second block, in blocks of 2, lie 2000 above the others."""
     query, key = query.copy(), key.copy()
@@ -184,6 +199,14 @@ _FORWARD = Exercise(
             "each block 900 above the one before", _case(3, 7, 2, d=2, v=5, change=_rising), "edge",
             why="The maximum has to follow, in a tail of one key as well.",
         ),
+        Probe(
+            "causal, zeros among the scores", _case(4, 7, 3, True, d=2, v=5, change=_zero_scores), "edge",
+            why="A score of 0 is a score like any other.",
+        ),
+        Probe(
+            "causal, scores near -4e9", _case(5, 7, 2, True, v=2, change=_below_every_fill), "edge",
+            why="No finite number hides a key.",
+        ),
     ),
     mistakes=(
         Mistake(
@@ -197,10 +220,12 @@ _FORWARD = Exercise(
         Mistake(
             "alpha_inv", "exp(m_new - m_old)",
             "The rescale factor is upside down; it should never exceed 1.", 3,
+            sets="rescale",
         ),
         Mistake(
             "no_final_div", "no division by l",
             "The output is not divided by the total: that has to be done once, after the last block.", 1,
+            sets="division",
         ),
         Mistake(
             "p_normalised", "P divided by its block sum AND by l at the end",
@@ -209,14 +234,17 @@ _FORWARD = Exercise(
         Mistake(
             "norm_each_block", "mean of block-wise softmax outputs",
             "You averaged independent softmaxes of the blocks; they must share one maximum and one sum.", 2,
+            sets="blocks",
         ),
         Mistake(
             "drop_tail", "k // block blocks",
             "The last, shorter block of keys was skipped: round the number of blocks up.", 1,
+            sets="range",
         ),
         Mistake(
             "m_block", "new maximum = max of the block alone",
             "The new maximum is the block's own; a running maximum is the larger of the old one and the block's.", 3,
+            sets="maximum",
         ),
         Mistake(
             "pad_zero_keys", "last block padded with zero keys",
@@ -229,10 +257,12 @@ _FORWARD = Exercise(
         Mistake(
             "no_mask", "causal ignored",
             "The causal mask is missing: no query may see keys of its future.", 1,
+            sets="mask",
         ),
         Mistake(
             "strict", "key i + k - q hidden",
             "The causal mask starts one key early: key i + k - q itself may be seen.", 1,
+            sets="diagonal",
         ),
         Mistake(
             "no_offset", "row offset k - q missing",
@@ -265,16 +295,19 @@ _FORWARD = Exercise(
         Mistake(
             "no_scale", "S = Q K^T",
             "The scores are not scaled: divide the dot products by the root of d before the softmax.", 1,
+            sets="scale",
         ),
         Mistake(
             "no_rescale", "neither rescaled",
             "Neither the total nor the output is rescaled when the maximum grows: both were measured against "
             "the old one.", 2,
+            sets="rescale",
         ),
         Mistake(
             "alpha_block", "exp(m_old - m_block)",
             "The rescale factor leads to the block's own maximum; what both sums are measured against is the "
             "running one.", 3,
+            sets="rescale",
         ),
         Mistake(
             "p_block", "exp(S - m_block)",
@@ -283,66 +316,81 @@ _FORWARD = Exercise(
         Mistake(
             "alpha_twice", "the factor squared",
             "What was collected is rescaled twice for one and the same step of the maximum.", 2,
+            sets="rescale",
         ),
         Mistake(
             "m_first", "m = maximum of the first block",
             "The maximum of the first block stays in use: when later scores are larger, the maximum has to "
             "follow.", 3,
+            sets="maximum",
         ),
         Mistake(
             "m_all_queries", "one maximum for all queries",
             "One maximum serves all queries of a block: one whose scores lie far below it loses them. Each "
             "row needs its own.", 3,
+            sets="maximum",
         ),
         Mistake(
             "l_overwrite", "total = block's sum",
             "The total holds the last block alone: what was collected before, rescaled, has to be added.", 2,
+            sets="total",
         ),
         Mistake(
             "o_overwrite", "O = P V",
             "The output holds the last block alone: what was collected before, rescaled, has to be added.", 2,
+            sets="output",
         ),
         Mistake(
             "div_each_block", "O / l after each block and again",
             "The output is divided by the total after each block and goes on as if it were a sum: divide "
             "once, at the end.", 2,
+            sets="division",
         ),
         Mistake(
             "sum_of_blocks", "sum of block-wise softmax outputs",
             "You added independent softmaxes of the blocks; they must share one maximum and one sum.", 2,
+            sets="blocks",
         ),
         Mistake(
             "nan_division", "0 / 0 at the end",
             "A query that sees nothing was divided by its total, 0: divide by 1 there.", 3,
+            shows="lost",
         ),
         Mistake(
             "lse_max", "LSE = m",
             "In place of the logsumexp you returned the maximum: the logarithm of the total has to be added.", 3,
+            sets="logsumexp",
         ),
         Mistake(
             "lse_total", "LSE = l",
             "In place of the logsumexp you returned the total: its logarithm is needed, and the maximum.", 3,
+            sets="logsumexp",
         ),
         Mistake(
             "lse_no_log", "LSE = l exp(m)",
             "The logsumexp lacks its logarithm: maximum plus the logarithm of the total.", 3,
+            sets="logsumexp",
         ),
         Mistake(
             "lse_zero", "LSE = 0 for empty rows",
             "The logsumexp of a query that sees nothing is 0 in yours: the logarithm of no sum at all is -inf.", 3,
+            sets="logsumexp",
         ),
         Mistake(
             "no_last_block", "the last block left out",
             "The last block of keys is left out, whether it is shorter or not: the end of the range comes "
             "too early.", 1,
+            sets="range",
         ),
         Mistake(
             "no_first_block", "the first block left out",
             "The first block of keys is left out: start at key 0.", 1,
+            sets="range",
         ),
         Mistake(
             "one_block", "only the first block",
             "Only the first block of keys is used: the others have to be taken in before anything is returned.", 1,
+            sets="range",
         ),
         Mistake(
             "first_values", "V of the first block each time",
@@ -351,32 +399,39 @@ _FORWARD = Exercise(
         Mistake(
             "one_ahead", "key i + k - q + 1 visible",
             "Each query sees one key of its future: the last one that it may see is key i + k - q.", 1,
+            sets="diagonal",
         ),
         Mistake(
             "past_hidden", "keys before i + k - q hidden",
             "The causal mask hides the past and shows the future: it is turned round.", 1,
+            sets="mask",
         ),
         Mistake(
             "minus_1e9", "hidden scores = -1e9",
-            "Hidden scores were given a finite number, far below the rest; a query that sees nothing then looks at "
+            "Hidden scores are finite, far below the others; a query that sees nothing then looks at "
             "forbidden keys.", 3,
+            sets="hide",
         ),
         Mistake(
             "hidden_zero", "hidden scores = 0",
             "A score of 0 does not hide a key: the exponential of 0 is 1, and the key still gets a weight.", 1,
+            sets="hide",
         ),
         Mistake(
             "scale_d", "S = Q K^T / d",
             "The scores are divided by d, not by its root.", 1,
+            sets="scale",
         ),
         Mistake(
             "scale_v", "S = Q K^T / sqrt(v)",
             "The scores are scaled by the width v of the values, where d, that of queries and keys, belongs.", 1,
+            sets="scale",
         ),
         Mistake(
             "no_max", "exp(S), log(sum of exp(S))",
             "The exponentials overflow for large scores and vanish for small ones: measure each row against "
             "a running maximum.", 3,
+            shows="lost", sets="maximum rescale",
         ),
     ),
     hints=(

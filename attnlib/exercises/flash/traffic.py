@@ -188,19 +188,23 @@ FLASH_TRAFFIC = Exercise(
         Mistake(
             "rounded_up", "(M - 2 d) / (2 d + 3), rounded up",
             "The number of queries in a tile is rounded up, so the last of them has no room: round down.", 2,
+            sets="rounding",
         ),
         Mistake(
             "equal_blocks", "M // (4 d + 3)",
             "As many keys as queries have room in your memory; here one key at a time streams past, with its "
             "value.", 2,
+            sets="room",
         ),
         Mistake(
             "one_pass_more", "n // block_q + 1 passes",
             "There is a pass too many where the queries fill their last tile: round the number of tiles up.", 3,
+            sets="passes",
         ),
         Mistake(
             "both_stored", "stores n d + 2 n",
             "Two numbers are stored with each output, maximum and total perhaps; the logsumexp is one.", 3,
+            sets="stores",
         ),
         Mistake(
             "scores_move", "2 n n more",
@@ -209,6 +213,7 @@ FLASH_TRAFFIC = Exercise(
         Mistake(
             "no_loads", "stores alone",
             "Only the stores are there: queries, keys and values have to be loaded.", 3,
+            sets="stores",
         ),
     ),
     hints=(

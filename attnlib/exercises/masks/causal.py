@@ -91,18 +91,22 @@ _CAUSAL = Exercise(
         Mistake(
             "upside_down", "rows in the opposite order",
             "The rows stand in the opposite order: row 0 is the first query, which has the shortest past.", 2,
+            sets="order",
         ),
         Mistake(
             "mirrored", "columns in the opposite order",
             "The columns stand in the opposite order: column 0 is the first key, which every later query may look at.", 2,
+            sets="order",
         ),
         Mistake(
             "all_visible", "True everywhere",
             "Nothing is hidden: a query may not look at the keys that come after its place.", 1,
+            sets="all offset order",
         ),
         Mistake(
             "itself_only", "k == q + offset",
             "Each query sees the key at its own place only; all keys before it are allowed as well.", 1,
+            sets="all",
         ),
     ),
     hints=(

@@ -203,27 +203,33 @@ _DISTANCE_BIAS = Exercise(
         Mistake(
             "mean_plain", "D = mean(dP)",
             "From each row of d_weights its plain mean was taken off; the mean has to be weighted by the weights.", 1,
+            sets="softmax",
         ),
         Mistake(
             "sum_plain", "D = sum(dP)",
             "From each row of d_weights its plain sum was taken off; what belongs there is its mean, "
             "weighted by the weights.", 1,
+            sets="softmax",
         ),
         Mistake(
             "mean_queries", "sum(P dP, axis=-2)",
             "The weighted mean of d_weights was taken along the queries; a softmax ties the keys of one query.", 1,
+            sets="softmax",
         ),
         Mistake(
             "paren", "dS = P dP - D",
             "The row's mean was taken off after the weights were applied; it belongs to d_weights.", 1,
+            sets="softmax",
         ),
         Mistake(
             "plus", "dS = P (dP + D)",
             "The row's mean was added to d_weights, not taken off.", 1,
+            sets="softmax",
         ),
         Mistake(
             "first_sequence", "the first leading index alone",
             "Only the first sequence counts; one set of biases serves all of them, so their gradients add up.", 3,
+            sets="batch",
         ),
         Mistake(
             "from_one", "diagonals from 1 on",

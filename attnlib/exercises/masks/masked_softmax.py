@@ -231,10 +231,12 @@ _MASKED = Exercise(
         Mistake(
             "finfo_min", "hidden scores = the smallest float",
             "A query with no allowed key shares itself evenly among the forbidden ones; it should get zeros.", 3,
+            sets="hide",
         ),
         Mistake(
             "softmax_queries", "softmax along the queries",
             "The softmax runs along the queries, the axis before the last; it is the keys that share a query's weight.", 2,
+            shows="rows_sum",
         ),
         Mistake(
             "all_not_any", "keep.all in place of keep.any",
@@ -243,6 +245,7 @@ _MASKED = Exercise(
         Mistake(
             "log", "log of the weights",
             "You returned the logarithms of the weights; the weights themselves are asked for.", 2,
+            shows="lost",
         ),
     ),
     hints=(

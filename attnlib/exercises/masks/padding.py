@@ -99,6 +99,14 @@ def _sequences(real, d=4, v=2, size=1.0):
 _LEFT = [[1, 1, 1, 1, 1], [0, 0, 1, 1, 1], [0, 0, 0, 1, 1]]
 _RIGHT = [row[::-1] for row in _LEFT]
 
+
+def _zero_scores(rng):
+    """Half of the scores are exactly 0."""
+    query, key, value, mask = _sequences(_LEFT, d=2, v=3)(rng)
+    query[:, ::2, 0], query[:, 1::2, 1], key[:, ::2, 0], key[:, 1::2, 1] = 0.0, 0.0, 0.0, 0.0
+    return query, key, value, mask
+
+
 def _below_every_fill(rng):
     # Whole numbers, and d = 4: every score is exact, and hundreds from the next, so that each weight is 0 or 1.
     query, key, value, mask = _sequences(_LEFT)(rng)
@@ -131,6 +139,7 @@ _PADDED = Exercise(
         Probe("one token", _sequences([[1], [0]], d=3, v=2), "edge", "axes of size 1 stay; the other sees nothing"),
         Probe("one sentence, one feature", _sequences([[0, 1, 1, 0]], d=1, v=1), "edge", "axes of size 1 stay"),
         Probe("a sentence of padding alone", _sequences([[1, 1, 0], [0, 0, 0]], d=5, v=4), "edge", "all its rows are zero"),
+        Probe("zeros among the scores", _zero_scores, "edge", "a score of 0 is a score like any other"),
     ),
     mistakes=(
         Mistake(
@@ -204,40 +213,48 @@ _PADDED = Exercise(
         ),
         Mistake(
             "minus_1e9", "hidden scores = -1e9",
-            "Hidden scores were given a finite number, far below the rest; a query that sees nothing then looks at "
-            "forbidden keys.", 3,
+            "Hidden scores are finite, far below the others; a query that sees nothing then looks at forbidden keys.", 3,
+            sets="hide",
         ),
         Mistake(
             "empty_even", "1 / n for empty rows",
             "A query that sees nothing but padding shares itself evenly among forbidden keys; it should return zeros.", 3,
+            sets="empty",
         ),
         Mistake(
             "after_no_renorm", "softmax(s) * keep",
             "Keys were hidden after the softmax, and took their share of the sum with them; hide them before it.", 2,
+            sets="hide",
         ),
         Mistake(
             "after_renorm", "softmax(s) * keep / sum",
             "Keys were hidden after the softmax: one with a huge score has wiped out the visible ones by then.", 2,
+            sets="hide",
         ),
         Mistake(
             "times_zero", "softmax(s * keep)",
             "A score of 0 does not hide a key: the exponential of 0 is 1, and the key still gets a weight.", 2,
+            sets="hide",
         ),
         Mistake(
             "keys_zero", "keys of padding = 0",
             "Keys of padding were set to zero: their scores are then 0, and the exponential of 0 is 1.", 2,
+            sets="keep real",
         ),
         Mistake(
             "first_sentence", "real[0] for all",
             "All sentences were padded as the first one is; each has a row of its own in `real`.", 1,
+            shows="one_element", sets="real",
         ),
         Mistake(
             "as_if_right", "the first real.sum() keys",
             "You counted the real tokens and took that many from the start; padding may stand anywhere.", 1,
+            sets="real",
         ),
         Mistake(
             "looks_at_itself", "diagonal always allowed",
             "A padding token looks at itself; a query that sees no real token should return zeros.", 3,
+            sets="empty",
         ),
         Mistake(
             "softmax_queries", "softmax along the queries",
@@ -246,6 +263,7 @@ _PADDED = Exercise(
         Mistake(
             "scale_v", "softmax(QK^T / sqrt(v))",
             "The scores are scaled by the width v of the values, where that of queries and keys, d, belongs.", 2,
+            sets="scale",
         ),
     ),
     hints=(

@@ -257,48 +257,59 @@ _MHA_BACKWARD = Exercise(
         Mistake(
             "sigmoid", "dS = P (1 - P) dP",
             "For the softmax you used the sigmoid rule: a score also moves the other weights of its row.", 2,
+            sets="mean",
         ),
         Mistake(
             "sign", "dS = - P (dP - D)",
             "The gradient of the scores has the wrong sign: the row's mean is taken off d_weights, not the "
             "other way round.", 2,
+            shows="minus",
         ),
         Mistake(
             "plus", "dS = P (dP + D)",
             "The row's mean was added to d_weights, not taken off.", 2,
+            sets="mean",
         ),
         Mistake(
             "paren", "dS = P dP - D",
             "The row's mean was taken off after the weights were applied; it belongs to d_weights.", 2,
+            sets="mean",
         ),
         Mistake(
             "ds_is_dp", "dS = dP",
             "The gradient of the weights went on as that of the scores: the softmax between them is missing.", 2,
+            sets="mean",
         ),
         Mistake(
             "sum_plain", "D = sum(dP)",
             "From each row of d_weights its plain sum was taken off; what belongs there is the mean weighted "
             "by the weights.", 2,
+            sets="mean",
         ),
         Mistake(
             "mean_queries", "D = sum(P dP) over the queries",
             "The weighted mean of d_weights was taken along the queries; a softmax ties the keys of one query.", 2,
+            sets="mean",
         ),
         Mistake(
             "scale_twice", "dQ, dK times 1 / d",
             "On the way back the scale was applied twice: once is enough for each of query and key.", 2,
+            shows="factor", sets="back",
         ),
         Mistake(
             "no_scale_dk", "scale missing in d_key",
             "On the way back the gradient of the keys misses the scale, which stands in front of both.", 2,
+            sets="back",
         ),
         Mistake(
             "scores_no_scale", "S = Q K^T",
             "The scores are not scaled when the weights are computed; the scale belongs into both passes.", 2,
+            sets="forth",
         ),
         Mistake(
             "scale_model", "1 / sqrt(m)",
             "You scaled by the width of a token; the dot product of one head has d terms.", 2,
+            sets="back forth",
         ),
         Mistake(
             "dk_no_T", "dK = dS Q",
@@ -312,18 +323,22 @@ _MHA_BACKWARD = Exercise(
         Mistake(
             "merge_interleaved", "features before heads",
             "The heads' gradients were merged with the heads last; those of one head have to stay neighbours.", 3,
+            sets="merge",
         ),
         Mistake(
             "dW_mean_all", "mean over batch and positions",
             "You averaged over batch and positions; every use of a shared weight adds its share to the gradient.", 1,
+            shows="factor", sets="batch",
         ),
         Mistake(
             "dW_first", "only the first batch element",
             "The weight gradients hold the share of the first batch element only: add up all of them.", 1,
+            sets="batch",
         ),
         Mistake(
             "dx_k_only", "d_x from the keys only",
             "x feeds queries, keys and values, so d_x has three parts; yours is the part of the keys.", 3,
+            sets="dx",
         ),
         Mistake(
             "softmax_heads", "softmax over the heads",

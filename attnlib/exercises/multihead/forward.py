@@ -206,23 +206,28 @@ _MHA = Exercise(
             "scale_heads", "divide by sqrt(h)",
             "You scaled by the root of the number of heads; what belongs there is the root of d, the width "
             "of one head.", 1,
+            sets="scale",
         ),
         Mistake(
             "scale_v", "divide by sqrt(v)",
             "You scaled by the width of the values; a score is a dot product of d terms.", 1,
+            sets="scale",
         ),
         Mistake(
             "scale_d", "divide by d",
             "In all, the scores were divided by d and not by its root: by d itself, or by the root twice.", 1,
+            sets="scale",
         ),
         Mistake(
             "scale_after", "softmax(Q K^T) / sqrt(d)",
             "The weights were divided by the root of d; it is the scores, before the softmax, that have to be.", 1,
+            sets="scale",
         ),
         Mistake(
             "max_global", "one maximum for the whole array",
-            "One maximum was taken for all rows: one that lies far below it underflows to 0. Each row needs "
+            "One maximum serves several rows: one that lies far below it underflows to 0. Each row needs "
             "its own.", 1,
+            shows="lost",
         ),
         Mistake(
             "weights_T", "P^T V",
@@ -248,14 +253,17 @@ _MHA = Exercise(
         Mistake(
             "heads_added", "heads added, not side by side",
             "The heads were added; put them side by side, so that the out weight can mix them.", 3,
+            sets="merge",
         ),
         Mistake(
             "heads_reversed", "the last head first",
             "The heads stand in the opposite order: the first head comes first, as its rows in the out weight do.", 3,
+            sets="merge",
         ),
         Mistake(
             "last_head", "out = ..., in a loop over heads",
             "Only the last head is left: each head adds its part to the output.", 3,
+            sets="merge",
         ),
     ),
     hints=(

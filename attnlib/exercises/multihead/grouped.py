@@ -146,7 +146,11 @@ _GQA = Exercise(
             "The softmax runs over the queries; each row, along the keys, has to sum to 1.", 3,
             sets="axis",
         ),
-        Mistake("no_scale", "softmax(Q K^T) V", "The scores are not scaled: divide them by the root of d.", 3),
+        Mistake(
+            "no_scale", "softmax(Q K^T) V",
+            "The scores are not scaled: divide them by the root of d.", 3,
+            sets="scale",
+        ),
         Mistake(
             "no_max", "exp without the maximum",
             "Large exponents overflow: the softmax has to measure each row against its maximum.", 3,
@@ -156,6 +160,7 @@ _GQA = Exercise(
             "k_tile", "key tiled, value repeated",
             "The values are shared as they should be, the keys are dealt out in turn: both have to follow "
             "the same rule.", 2,
+            sets="share",
         ),
         Mistake(
             "out_in_turn", "heads of the output dealt out in turn",
@@ -165,31 +170,38 @@ _GQA = Exercise(
         Mistake(
             "last_kv", "only the last key head",
             "All your query heads use the last key head; each group of query heads has a key head of its own.", 1,
+            sets="share",
         ),
         Mistake(
             "sum_kv", "key heads added",
             "The key heads were added into one; each group of query heads has its own.", 1,
+            sets="share",
         ),
         Mistake(
             "reversed", "the last key head for the first group",
             "The key heads are used in the opposite order: the first group of query heads uses key head 0.", 2,
+            sets="share",
         ),
         Mistake(
             "softmax_heads", "softmax over the heads",
             "The softmax runs over the heads; each row, along the keys, has to sum to 1.", 3,
+            sets="axis",
         ),
         Mistake(
             "scale_d", "softmax(Q K^T / d)",
             "The scores were divided by d, not by its root.", 3,
+            sets="scale",
         ),
         Mistake(
             "scale_k", "softmax(Q K^T / sqrt(k))",
             "The scores were divided by the root of the number of keys, where that of d belongs.", 3,
+            sets="scale",
         ),
         Mistake(
             "max_global", "one maximum for the whole array",
-            "One maximum was taken for all rows: one that lies far below it underflows to 0. Each row needs "
+            "One maximum serves several rows: one that lies far below it underflows to 0. Each row needs "
             "its own.", 3,
+            shows="lost",
         ),
     ),
     hints=(
@@ -301,18 +313,22 @@ _GQA_BACKWARD = Exercise(
         Mistake(
             "first_heads", "d_repeated[:, :kv_heads]",
             "You took the first few query heads as they are: add up those that share a key head.", 1,
+            sets="sum",
         ),
         Mistake(
             "all_heads", "all query heads added",
             "All query heads were added up; only those that share a key head belong together.", 2,
+            sets="sum",
         ),
         Mistake(
             "one_short", "one member of each group left out",
             "One query head of each group is left out of the sum: an end is excluded where it should not be.", 2,
+            sets="sum",
         ),
         Mistake(
             "product", "the members multiplied",
             "The query heads of a group were multiplied; gradients of a copy add up.", 1,
+            sets="sum",
         ),
     ),
     hints=(

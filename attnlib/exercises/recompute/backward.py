@@ -152,9 +152,11 @@ def _backward_method(answer):
     return ""
 
 
-def _backward_case(q, k, block_q, block_k, causal=False, *, d=5, v=4, apart=0.0):
+def _backward_case(q, k, block_q, block_k, causal=False, *, d=5, v=4, apart=0.0, zeros=False):
     def make(rng):
         query, key = rng.standard_normal((q, d)), rng.standard_normal((k, d))
+        if zeros:  # half of the scores are exactly 0
+            query[::2, 0], query[1::2, 1], key[::2, 0], key[1::2, 1] = 0.0, 0.0, 0.0, 0.0
         if apart:  # whole rows of scores are moved, one up, the next down
             query[:, 0], key[:, 0] = apart * (np.arange(q) % 3 - 1), math.sqrt(d)
         value, d_out = rng.standard_normal((k, v)), rng.standard_normal((q, v))
@@ -201,6 +203,10 @@ _BACKWARD = Exercise(
             "one query, one key, one feature", _backward_case(1, 1, 2, 2, True, d=1, v=1), "edge",
             why="Axes of size 1 stay.",
         ),
+        Probe(
+            "causal, zeros among the scores", _backward_case(4, 7, 3, 2, True, d=2, zeros=True), "edge",
+            why="A score of 0 is a score like any other; and here more queries than keys are in a tile.",
+        ),
     ),
     mistakes=(
         Mistake(
@@ -241,6 +247,7 @@ _BACKWARD = Exercise(
             "no_mask", "causal mask not re-applied",
             "The causal mask must be applied again when the weights are recomputed; future keys receive no "
             "gradient.", 1,
+            sets="mask",
         ),
         Mistake(
             "mask_local", "mask with indices inside the block",
@@ -271,64 +278,79 @@ _BACKWARD = Exercise(
             "quotient", "P = exp(S) / exp(L)",
             "Two exponentials were divided, and each may overflow or vanish; take the exponential of the "
             "difference.", 1,
+            shows="lost", sets="weights",
         ),
         Mistake(
             "lse_added", "P = exp(S + L)",
             "The logsumexp was added to the scores; a weight is a share, so it has to be subtracted.", 1,
+            sets="weights",
         ),
         Mistake(
             "no_exp", "P = S - L",
             "The recomputed weights lack the exponential: a score minus the logsumexp is the logarithm of a "
             "weight.", 1,
+            sets="weights",
         ),
         Mistake(
             "lse_first", "L of the first tile in every tile",
             "The logsumexp of the first queries was used in every tile; each row has its own.", 1,
+            sets="weights",
         ),
         Mistake(
             "D_gg", "D = rowsum(dO * dO)",
             "The row's mean uses d_out twice; d_out has to meet out.", 2,
+            sets="D",
         ),
         Mistake(
             "D_plus", "dS = P * (dP + D)",
             "The row's mean was added to d_weights, not taken off.", 2,
+            sets="D",
         ),
         Mistake(
             "D_total", "D = sum of all dO * O",
             "One number serves all rows; every row has a mean of its own.", 2,
+            sets="D",
         ),
         Mistake(
             "sigmoid", "dS = P (1 - P) dP",
             "For the softmax you used the sigmoid rule: a score also moves the other weights of its row.", 2,
+            sets="D",
         ),
         Mistake(
             "no_weights", "dS = dP - D",
             "The bracket is not multiplied by the weights: that factor belongs to the backward of a softmax.", 2,
+            sets="D",
         ),
         Mistake(
             "scale_twice", "dQ, dK times 1 / d",
             "On the way back the scale was applied twice: once is enough for each of query and key.", 3,
+            shows="factor", sets="back",
         ),
         Mistake(
             "scale_d", "1 / d",
             "The scale is 1 over d in yours; the forward divided by the root of d.", 1,
+            sets="back forth",
         ),
         Mistake(
             "scale_v", "1 / sqrt(v)",
             "The scale is taken from the width v of the values; the forward took that of queries and keys, d.", 1,
+            sets="back forth",
         ),
         Mistake(
             "strict", "key i + k - q hidden",
             "The mask hides the last key that a query may see: key i + k - q itself is visible.", 1,
+            sets="diagonal",
         ),
         Mistake(
             "one_ahead", "key i + k - q + 1 visible",
             "The mask lets each query see one key of its future: the last visible one is key i + k - q.", 1,
+            sets="diagonal",
         ),
         Mistake(
             "hidden_zero", "hidden scores = 0",
             "Hidden scores were set to 0, and the exponential of 0 minus the logsumexp is not 0: hide the "
             "weights.", 1,
+            sets="mask",
         ),
         Mistake(
             "drop_tail", "k // block_k tiles",

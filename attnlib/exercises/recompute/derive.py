@@ -170,23 +170,28 @@ _DERIVED = Exercise(
         Mistake(
             "squared", "P² dl",
             "The weight stands twice in front of the new term: the slope of the logsumexp is the weight, once.", 2,
+            sets="share",
         ),
         Mistake(
             "over_queries", "dS = P (dP - D) + dl / q",
             "The gradient of the logsumexp was spread over the queries; a score moves it as much as its key "
             "weighs.", 2,
+            sets="share",
         ),
         Mistake(
             "times_mean", "dS = P (dP - D dl)",
             "The new gradient multiplies the row's mean; it is a term of its own beside it.", 3,
+            sets="share mean",
         ),
         Mistake(
             "paren", "dS = P dP - D + P dl",
             "The row's mean was taken off after the weights were applied; it belongs into the bracket.", 3,
+            sets="mean",
         ),
         Mistake(
             "alone", "dS = P dl",
             "Only the gradient of the logsumexp has reached the scores: that of the output is missing.", 1,
+            sets="mean",
         ),
         Mistake(
             "new_unscaled", "dl not scaled",
@@ -195,6 +200,7 @@ _DERIVED = Exercise(
         Mistake(
             "scale_twice", "1 / d",
             "On the way back the scale was applied twice: once is enough for each of query and key.", 3,
+            shows="factor", sets="back",
         ),
         Mistake(
             "scores_no_scale", "S = Q K^T",
@@ -203,6 +209,7 @@ _DERIVED = Exercise(
         Mistake(
             "no_max", "exp without the maximum",
             "The exponentials overflow for large scores: each row needs a shift by its maximum.", 2,
+            shows="lost",
         ),
     ),
     hints=(

@@ -109,6 +109,11 @@ def _some_hidden(scores):
     return scores
 
 
+def _in_turn(scores):
+    """The larger maximum is in turn in the part of 6 keys and in the other one."""
+    return scores + (3.0 * np.array([[1], [-1], [1]]) if scores.shape[1] == 6 else 0.0)
+
+
 def _far_apart(scores):
     """The rows lie 1000 apart, and in the second row the part of 5 keys is 1000 below that of 3."""
     places = np.array([[0.0], [0.0], [1000.0], [-1000.0]])
@@ -151,6 +156,14 @@ _MERGE = Exercise(
         Probe("one query, one feature", _partials(1, (2, 3), 1), "edge", "Axes of size 1 stay."),
         Probe("rows and parts far apart", _partials(4, (5, 3), 2, _far_apart), "edge", "Each row has its own maximum."),
         Probe("two parts of the same mass", _same_mass, "edge", "Their difference is 0, and nothing is empty."),
+        Probe(
+            "which maximum is larger differs from row to row", _partials(3, (6, 4), 2, _in_turn),
+            why="Each row has its own common maximum.",
+        ),
+        Probe(
+            "no row sees anything", _partials(2, (3, 4), 3, lambda scores: np.full_like(scores, -np.inf)), "edge",
+            why="The maxima are -inf, the totals and out are 0.",
+        ),
     ),
     mistakes=(
         Mistake(
@@ -205,56 +218,69 @@ _MERGE = Exercise(
         Mistake(
             "added", "out_a + out_b",
             "The two outputs were added; each is a mean and counts by its share of the softmax's mass.", 1,
+            sets="shares",
         ),
         Mistake(
             "no_division", "mass_a out_a + mass_b out_b",
             "The outputs were multiplied by the masses, but not divided by their sum: out is a mean.", 3,
+            shows="row_factor", sets="shares",
         ),
         Mistake(
             "sums_divided", "(exp(m_a - m) out_a + exp(m_b - m) out_b) / total",
             "The outputs count as if they were sums; they are means already, and their totals belong to the "
             "weights.", 3,
+            sets="shares",
         ),
         Mistake(
             "shares_l_only", "out with weights total_i / (total_a + total_b)",
             "The shares in out come from the totals as they are, which are measured against different maxima.", 2,
+            sets="shares",
         ),
         Mistake(
             "over_totals", "out divided by total_a + total_b",
             "out was divided by the sum of the totals as they came; the masses have to add up to what divides.", 3,
+            shows="row_factor", sets="shares",
         ),
         Mistake(
             "nan_division", "0 / 0",
             "Where neither part sees a key, 0 was divided by 0: divide by 1 there.", 3,
+            shows="lost",
         ),
         Mistake(
             "smaller", "minimum of the two",
             "The common maximum is the smaller of the two in yours: what lies above it may overflow.", 2,
+            sets="maximum",
         ),
         Mistake(
             "second", "maximum_b",
             "All is measured against the second part's maximum; the first one's may be the larger.", 2,
+            sets="maximum",
         ),
         Mistake(
             "first_only", "mass_b = total_b",
             "The second part was not brought to the common maximum: its own may be the smaller one, too.", 2,
+            sets="maximum",
         ),
         Mistake(
             "one_for_all", "one maximum for all queries",
             "One maximum serves all queries: one that lies far below it loses its mass. Each row needs its own.", 2,
+            sets="maximum",
         ),
         Mistake(
             "larger_alone", "out of the part with the larger maximum",
             "Only the part with the larger maximum counts; the other one has its share of the mass, too.", 1,
+            sets="shares",
         ),
         Mistake(
             "against_zero", "total = total_a exp(m_a) + total_b exp(m_b)",
             "The total is measured against 0; it has to be measured against the maximum that you return.", 2,
+            sets="total",
         ),
         Mistake(
             "total_is_lse", "total = maximum + log(total)",
             "In place of the total you returned the logsumexp: the total is a sum of exponentials against "
             "the maximum.", 2,
+            sets="total",
         ),
     ),
     hints=(

@@ -114,22 +114,27 @@ _STRIPED = Exercise(
         Mistake(
             "none_alike", "size (size - 1) / 2 everywhere",
             "Equal places are left out everywhere: they are visible where the keys' worker has no larger number.", 2,
+            sets="counts",
         ),
         Mistake(
             "at_the_key", "row = worker that had the keys first",
             "The rows are the workers that had the keys at first; a row belongs to the worker of the queries.", 3,
+            sets="owner",
         ),
         Mistake(
             "size_workers", "size = workers",
             "The number of workers was taken for the number of tokens that each of them has.", 1,
+            sets="size",
         ),
         Mistake(
             "size_n", "size = n",
             "The number of all tokens was taken for the number that each worker has.", 1,
+            sets="size",
         ),
         Mistake(
             "own_alone", "size in the first round",
             "Each token was counted with itself alone; it sees the tokens before it as well.", 1,
+            sets="counts",
         ),
     ),
     hints=(

@@ -172,7 +172,7 @@ def root_of_d_and_share(query, key, value):
 
 @wrong(
     "gqa", "divided by the share: the heads of a group are averaged in",
-    says=r"one factor for each row|by a factor",
+    says=r"times too small|by a factor",
 )
 def divided_by_the_share(query, key, value):
     return attend(query, repeated(key, query), repeated(value, query)) / (query.shape[1] // key.shape[1])

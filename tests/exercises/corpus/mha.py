@@ -153,7 +153,7 @@ def added(x, query_weight, key_weight, value_weight, out_weight, heads):
     return np.tile(attend(q, k, v).sum(axis=1), heads) @ out_weight
 
 
-@wrong("mha", "the results of the heads are averaged after the out weight", says=r"by a factor of|for each row")
+@wrong("mha", "the results of the heads are averaged after the out weight", says=r"by a factor of heads")
 def averaged_after_out(x, query_weight, key_weight, value_weight, out_weight, heads):
     v = value_weight.shape[1] // heads
     q, k, y = split(x @ query_weight, heads), split(x @ key_weight, heads), split(x @ value_weight, heads)
