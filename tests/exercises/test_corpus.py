@@ -128,7 +128,7 @@ def test_what_is_known_is_written_in_few_ways():
 
 def same_everywhere(exercise, answer, bugs):
     return all(
-        diagnose._same(
+        diagnose.same(
             exercise, run_trusted(exercise, answer.given, probe), diagnose.variant(exercise, frozenset(bugs), place)
         )
         for place, probe in enumerate(exercise.probes)

@@ -33,7 +33,7 @@ def test_no_two_mistakes_are_alike(exercise):
     places = range(len(exercise.probes))
     for one, other in itertools.combinations([mistake.id for mistake in exercise.mistakes], 2):
         alike = all(
-            diagnose._same(
+            diagnose.same(
                 exercise, diagnose.variant(exercise, bits(one), i), diagnose.variant(exercise, bits(other), i)
             )
             for i in places
@@ -95,7 +95,7 @@ def _merges(exercise, ids, places):
     """Would two mistakes look alike on these cases alone?"""
     return any(
         all(
-            diagnose._same(exercise, diagnose.variant(exercise, bits(a), i), diagnose.variant(exercise, bits(b), i))
+            diagnose.same(exercise, diagnose.variant(exercise, bits(a), i), diagnose.variant(exercise, bits(b), i))
             for i in places
         )
         for a, b in itertools.combinations(ids, 2)
