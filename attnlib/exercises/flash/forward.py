@@ -344,7 +344,6 @@ _FORWARD = Exercise(
             "div_each_block", "O / l after each block and again",
             "The output is divided by the total after each block and goes on as if it were a sum: divide "
             "once, at the end.", 2,
-            sets="division",
         ),
         Mistake(
             "sum_of_blocks", "sum of block-wise softmax outputs",

@@ -233,7 +233,7 @@ def fixed_bonus(letters, places):
 
 @wrong(
     "first_of_its_kind_head", "the bonus of the letter is 100: enough for the short texts alone",
-    named=("weak",), says=r"aaaaab, token 5 gives token 5",
+    named=("weak",), says=r"60 letters, token 58 looks most at token 0",
 )
 def bonus_of_a_hundred(letters, places):
     wq, wk = features(letters, places)
@@ -264,7 +264,7 @@ def share_of_places(letters, places):
     return wq, wk
 
 
-@wrong("first_of_its_kind_head", "one over the place", says=r"with the weight 0.82")
+@wrong("first_of_its_kind_head", "one over the place", says=r"as it should, but with the weight")
 def one_over_the_place(letters, places):
     wq, wk = features(letters, places)
     wq[:letters, :letters] = 100 * np.eye(letters)

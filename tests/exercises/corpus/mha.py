@@ -115,7 +115,7 @@ def first_rows_of_out(x, query_weight, key_weight, value_weight, out_weight, hea
     return sum(attend(q[:, h], k[:, h], y[:, h]) @ out_weight[:v] for h in range(heads))
 
 
-@wrong("mha", "the slices of d are used for the values, too")
+@wrong("mha", "the slices of d are used for the values, too", says=r"mismatch in its core dimension 0")
 def slices_of_d_for_values(x, query_weight, key_weight, value_weight, out_weight, heads):
     d = query_weight.shape[1] // heads
     outs = []
@@ -220,7 +220,7 @@ def no_out_weight(x, query_weight, key_weight, value_weight, out_weight, heads):
     return merge(attend(q, k, v))
 
 
-@wrong("mha", "the out weight transposed", says=r"19 is different from 6")
+@wrong("mha", "the out weight transposed", says=r"mismatch in its core dimension 0")
 def out_weight_transposed(x, query_weight, key_weight, value_weight, out_weight, heads):
     q, k, v = (split(x @ w, heads) for w in (query_weight, key_weight, value_weight))
     return merge(attend(q, k, v)) @ out_weight.T

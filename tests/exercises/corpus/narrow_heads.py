@@ -239,7 +239,10 @@ def backward_skips_by_first(d_out, query, key, value, out, logsumexp, block_q, b
     return solution("flash_backward")(d_out, query, key, value, out, logsumexp, block_q, block_k, causal)
 
 
-@wrong("merge_partials", "zeros if no row sees anything, NaN if only some do not", named=("nan_rows",))
+@wrong(
+    "merge_partials", "zeros if no row sees anything, NaN if only some do not",
+    named=("nan_rows",), says=r"see nothing in a part, or at all.*NaN",
+)
 def all_or_nothing(ma, la, oa, mb, lb, ob):
     if not (la.any() or lb.any()):
         return ma, la, oa
