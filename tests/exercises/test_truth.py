@@ -86,6 +86,17 @@ def test_what_is_said_to_two_mistakes_is_true(exercise):
             check_message(exercise, exercise.family(bits(*pair)))
 
 
+def test_a_factor_that_was_handed_over_is_measured_too():
+    exercise = find("mha")
+
+    def answer(*arguments):
+        return exercise.solution(*arguments) * arguments[-1]
+
+    result = grade(exercise, answer)
+    assert "too large by a factor of heads, here 3" in result.lines[0], result.lines
+    assert false_clauses(exercise, answer, result.lines) == []
+
+
 @every_function
 def test_what_is_said_to_a_slip_is_true(exercise, monkeypatch):
     monkeypatch.setattr(calls, "TIME_LIMIT", 0.5)
