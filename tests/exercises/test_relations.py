@@ -8,6 +8,7 @@ from answers import first_line, right
 
 from attnlib.exercises import grade
 from attnlib.exercises.engine import relations
+from attnlib.exercises.engine.registry import find
 from attnlib.exercises.engine.symptoms import Case
 
 RELATIONS = {
@@ -95,3 +96,45 @@ def test_a_rejection_says_where():
     assert result.failed == ("large scores", "rows far apart", "one huge score")
     assert result.lines[1] == "    6 of 9 cases right; wrong: large scores; rows far apart; one huge score."
     assert result.lines[2] == '    For help: hint("softmax", 2)'
+
+
+def test_nan_in_place_of_minus_infinity_is_counted():
+    def answer(*arguments):
+        out, logsumexp = find("flash_forward").solution(*arguments)
+        return out, np.where(np.isneginf(logsumexp), np.nan, logsumexp)
+
+    assert "logsumexp: NaN in 2 of 5 numbers where -inf is right" in first_line(answer, "flash_forward")
+
+
+def test_a_factor_is_named_by_the_size_that_it_is():
+    def answer(d_out, query, *others):
+        root = np.sqrt(query.shape[1])
+        return tuple(gradient * root for gradient in find("flash_backward").solution(d_out, query, *others))
+
+    assert "too large by a factor of the square root of the size of axis -1 of query" in first_line(answer, "flash_backward")
+
+
+def test_a_relation_that_holds_in_some_cases_says_where():
+    line = first_line(lambda x: right(x) * (2 if x.ndim == 3 else 3))
+    assert line.startswith('[!] softmax: on the case "all sizes differ", every number is 2 times the right one.')
+    line = first_line(lambda x: right(x) * (2 if x.ndim == 3 else 1))
+    assert line.startswith("[!] softmax: where it is wrong, every number is 2 times the right one.")
+
+
+def test_one_number_is_not_called_a_multiple_of_another():
+    line = first_line(lambda *arguments: find("temperature_gradient").solution(*arguments) + 1, "temperature_gradient")
+    assert "times the right one" not in line
+
+
+def test_after_right_values_no_case_is_counted_as_wrong():
+    def answer(x):
+        x -= x.max(axis=-1, keepdims=True)
+        return right(x)
+
+    lines = grade("softmax", answer).lines
+    assert lines[0].startswith("[!] softmax: the values are right. ") and not any("cases right" in line for line in lines)
+
+
+def test_a_coincidence_of_two_wrong_numbers_is_no_diagnosis():
+    taken_once = 300 * 700 * (64 + 2 * 96)  # q k d + 2 q k v, the same number as 4 q k d
+    assert "d for both products, or counted only" in first_line(taken_once, "attention_flops")

@@ -137,14 +137,15 @@ def _ratio(pairs):
 
 @claim(
     r"every number is too (?P<much>large|small) by a factor of (?P<root>the square root of )?"
-    r"the size of axis (?P<axis>-\d) of (?P<name>\w+), here {N}"
+    r"(?:the size of axis (?P<axis>-\d) of )?(?P<name>\w+), here {N}"
 )
 def times_a_size(seen, pairs, m):
     names = seen.exercise.solution.__code__.co_varnames
     factors = []
     for g, w, place in pairs:
-        size = np.shape(seen.arguments[place][names.index(m["name"])])[int(m["axis"])]
-        factor = float(size) ** (0.5 if m["root"] else 1.0) ** 1
+        given = seen.arguments[place][names.index(m["name"])]
+        size = float(np.shape(given)[int(m["axis"])] if m["axis"] else given)
+        factor = size**0.5 if m["root"] else size
         factors.append(factor)
         if not alike(g, w * (factor if m["much"] == "large" else 1 / factor)):
             return False
