@@ -96,9 +96,9 @@ def one_key_at_a_time(query, key, value, block, causal):
     return out / total[:, None], top + np.log(total)
 
 
-SCORES = "all 264 scores are there at once, as in plain attention (11 queries, 24 keys)"
-MASK = "a whole mask of 11 × 24 is there at once"
-LISTS = "numbers for all q × k pairs are there at once"
+SCORES = "all 312 scores are held at once, as in plain attention (13 queries, 24 keys)"
+MASK = "a whole mask of 13 × 24 is held at once"
+LISTS = "numbers for all q × k pairs are held at once"
 LOOKS = "it looks at 24 keys at once where a block has 3"
 AGAIN = "the same queries meet a block of keys again after other blocks"
 WAITS = "24 keys have met a query before the value of the first is used"
@@ -271,7 +271,7 @@ WRONG_METHODS = {
     "plain, by einsum": (all_scores_by_einsum, SCORES),
     "plain, by broadcasting": (all_scores_by_broadcast, SCORES),
     "plain, transposed": (transposed_scores, SCORES),
-    "scores collected in blocks": (scores_collected_in_blocks, "an array of 11 × 24 is there at once"),
+    "scores collected in blocks": (scores_collected_in_blocks, "an array of 13 × 24 is held at once"),
     "a mask of full size": (a_mask_of_full_size, MASK),
     "all scores in lists": (all_scores_in_lists, LISTS),
     "a mask in lists": (a_mask_in_lists, LISTS),
@@ -482,8 +482,8 @@ def with_a_product_of_all_outputs(d_out, query, key, value, out, logsumexp, bloc
 
 
 BACKWARD = {
-    "plain": (plain_backward, "all 264 scores are there at once"),
-    "a product of all outputs": (with_a_product_of_all_outputs, "a product of 11 × 11, of all queries with all queries is"),
+    "plain": (plain_backward, "all 312 scores are held at once"),
+    "a product of all outputs": (with_a_product_of_all_outputs, "a product of 13 × 13, of all queries with all queries is"),
     "row by row": (backward_row_by_row, "24 keys at once where a tile has 3"),
     "row by row in numbers": (backward_in_numbers(True), "24 keys have met a query before any of their weights is used"),
     "one key after the other in numbers": (backward_in_numbers(False), ""),

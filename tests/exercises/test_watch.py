@@ -146,7 +146,7 @@ def test_no_limit_of_time_turns_an_objection_off(monkeypatch):
 
     monkeypatch.setattr(calls, "TIME_LIMIT", 1e-9)
     monkeypatch.setattr(calls, "SLOW", 1e-9)
-    assert "all 264 scores" in find("flash_forward").method(plain)
+    assert "all 312 scores" in find("flash_forward").method(plain)
 
 
 # --- memory ---------------------------------------------------------------------------------------

@@ -53,7 +53,7 @@ def _forward_oracle(query, key, value, block, causal):
 
 
 def _method(answer):
-    q, k, block = 11, 24, 3
+    q, k, block = 13, 24, 3
     names = ("query", "key", "value", "block", "causal")
     arguments = [dict(zip(names, _case(q, k, block, c, v=5)(np.random.default_rng(0)), strict=True)) for c in (False, True)]
     books = [watched(answer, named, ("query", "key", "value")) for named in arguments]
@@ -62,7 +62,7 @@ def _method(answer):
         held = "numbers for all q × k pairs"
     if held:
         return (
-            f"the values are right, but {held} {'is' if held.startswith(('a ', 'an ')) else 'are'} there at once, as in plain "
+            f"the values are right, but {held} {'is' if held.startswith(('a ', 'an ')) else 'are'} held at once, as in plain "
             f"attention{_sizes(held, q, k)}: make what one block of keys needs, and use it up before the next."
         )
     rows = most_at_once(books[0], ("key", "value"))

@@ -136,7 +136,7 @@ def _backward_family(bugs):
 
 
 def _backward_method(answer):
-    q, k, block_q, block_k = 11, 24, 2, 3
+    q, k, block_q, block_k = 13, 24, 2, 3
     names = ("d_out", "query", "key", "value", "out", "logsumexp", "block_q", "block_k", "causal")
     cases = [_backward_case(q, k, block_q, block_k, causal, d=4)(np.random.default_rng(0)) for causal in (False, True)]
     books = [watched(answer, dict(zip(names, case, strict=True)), names[:6]) for case in cases]
@@ -145,7 +145,7 @@ def _backward_method(answer):
         held = "numbers for all q × k pairs"
     if held:
         return (
-            f"the gradients are right, but {held} {'is' if held.startswith(('a ', 'an ')) else 'are'} there at once: recompute "
+            f"the gradients are right, but {held} {'is' if held.startswith(('a ', 'an ')) else 'are'} held at once: recompute "
             "the weights of one tile, use them up, and forget them."
         )
     rows = most_at_once(books[0], ("key", "value"))
@@ -154,7 +154,13 @@ def _backward_method(answer):
             f"the gradients are right, but it looks at {rows} keys at once where a tile has {block_k}: "
             "walk through the keys in tiles of block_k."
         )
-    waiting = most_waiting(books[0], lambda step: _uses_weights(step, cases[0]))
+    rows = max((len(step.rows["query"]) for step in books[0].steps if "query" in step.rows and step.meets("key")), default=0)
+    if rows > block_q:
+        return (
+            f"the gradients are right, but {rows} queries at once meet a block of keys where a tile has {block_q}: "
+            "walk through the queries in tiles of block_q, too."
+        )
+    waiting = most_waiting(books[0], _used_up)
     if waiting > block_k:
         return (
             f"the gradients are right, but {waiting} keys have met a query before any of their weights is used, so that "
@@ -167,10 +173,10 @@ def _many(q, k):
     return _backward_case(q, k, 4, 4, True, d=1, v=1)(np.random.default_rng(0))
 
 
-def _uses_weights(step, case):
-    """None if a step multiplies what comes from outside by numbers that are computed: the weights or their gradient."""
-    outside = [name for name in ("d_out", "query", "key") if step.meets(name)]
-    return None if len(outside) == len(step.rows) == 1 and step.partner else frozenset()
+def _used_up(step):
+    """None, for all keys, if a step multiplies an argument by numbers that are computed: the weights or their gradient."""
+    met = [name for name in ("d_out", "query", "key") if step.meets(name)]
+    return None if len(met) == len(step.rows) == 1 and step.partner else frozenset()
 
 
 def _backward_case(q, k, block_q, block_k, causal=False, *, d=5, v=4, apart=0.0, zeros=False):
