@@ -8,12 +8,12 @@ numbers.
 
 import builtins
 import math
-import types
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import numpy as np
 
+from attnlib.exercises.engine.spies import spies
 from attnlib.exercises.engine.timelimit import TimeUp, call_within
 
 LONG = 60.0  # seconds; the values were right, so the call ends: this is for what watching does to it
@@ -258,19 +258,11 @@ class _Float(_float, metaclass=_AnyFloat):
     dtype = np.dtype(_float)
 
 
-class _Spy:
-    """A function of NumPy's: lists of watched numbers become watched arrays, and so does what it makes."""
-
-    def __init__(self, function):
-        self._function = function
-
-    def __call__(self, *arguments, **options):
-        result = self._function(*map(_from_list, arguments), **options)
-        _made(result)
-        return _wrapped(result)
-
-    def __getattr__(self, name):
-        return getattr(self._function, name)
+def _spied(function, *arguments, **options):
+    """Call a function of NumPy's: lists of watched numbers become watched arrays, and so does what it makes."""
+    result = function(*map(_from_list, arguments), **options)
+    _made(result)
+    return _wrapped(result)
 
 
 def _spy_on_math(function):
@@ -285,23 +277,16 @@ def _spy_on_math(function):
     return spied
 
 
-_FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, np.ufunc, type(np.concatenate))
-
-
 @contextmanager
 def _everything_reports():
-    changed = [
-        (np, name, _Spy(value))
-        for name, value in vars(np).items()
-        if isinstance(value, _FUNCTIONS) and name[0] != "_" and name not in ("shape", "ndim", "size", "errstate")
-    ]
-    changed += [(math, name, _spy_on_math(value)) for name, value in vars(math).items() if callable(value) and name[0] != "_"]
+    changed = [(math, name, _spy_on_math(value)) for name, value in vars(math).items() if callable(value) and name[0] != "_"]
     changed.append((builtins, "float", _Float))
     before = [(module, name, getattr(module, name)) for module, name, _ in changed]
     try:
         for module, name, value in changed:
             setattr(module, name, value)
-        yield
+        with spies(_spied):
+            yield
     finally:
         for module, name, value in before:
             setattr(module, name, value)
