@@ -112,6 +112,7 @@ EQUIVALENT_WAYS = {
             ANY_BLOCK: (
                 "np.split(x, range(block, len(x), block)) -> x",
                 "range(block, len(x), block) -> range(block, len(x))", "range(block, len(x), block) -> len(x)",
+                "range(block, len(x), block) -> range(block - 1, len(x), block)",
             ),
             FINITE: ("0.0 -> 1.0", "0.0 -> -1.0",),
         },

@@ -25,6 +25,7 @@ from answers import right
 
 from attnlib.exercises import grade
 from attnlib.exercises.engine import apart, calls
+from attnlib.exercises.engine.session import session_restored
 
 REPLACES = "your function replaces `{}` itself, for every other cell too"
 
@@ -178,6 +179,16 @@ class EqualToAll(np.ndarray):
         return True
 
 
+class Refuses(np.ndarray):
+    """Right numbers that let nobody compute with them."""
+
+    def __array_function__(self, *args):
+        raise TypeError
+
+    def __array_ufunc__(self, *args, **kwargs):
+        raise TypeError
+
+
 def holds_itself(x):
     rows = []
     rows.append(rows)
@@ -224,6 +235,7 @@ EVERYWHERE = {
     "returns what never becomes numbers": (lambda x: Lying(True), STILL),
     "returns what claims to be equal": (lambda x: Lying(False), "softmax: "),
     "returns an array that claims to be equal": (lambda x: np.zeros(x.shape).view(EqualToAll), "softmax: "),
+    "returns right numbers that refuse": (lambda x: right(x).view(Refuses), ""),
     "raises what takes for ever to say": (raises_what_takes_for_ever_to_say, STILL),
     "returns a list that holds itself": (holds_itself, "your function returns lists within lists, without end"),
     "returns a trillion numbers": (
@@ -394,6 +406,13 @@ def test_in_a_process_of_its_own(case, state):
     assert files() == opened
     with pytest.raises(ChildProcessError):  # no process is left
         os.waitpid(-1, os.WNOHANG)
+
+
+def test_the_file_of_the_reader_may_do_no_more_than_an_answer():
+    before = signal.getsignal(signal.SIGINT)
+    with session_restored():
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    assert signal.getsignal(signal.SIGINT) is before
 
 
 # --- patched before, slow, interrupted ------------------------------------------------------------

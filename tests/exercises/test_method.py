@@ -7,7 +7,6 @@ import pytest
 
 from attnlib.exercises import grade
 from attnlib.exercises.engine.registry import find
-from attnlib.exercises.engine.watch import most_rows_at_once, peak_bytes
 
 
 def softmax(scores):
@@ -97,35 +96,12 @@ def one_key_at_a_time(query, key, value, block, causal):
     return out / total[:, None], top + np.log(total)
 
 
-HOLDS = "q × k numbers are held at once"
+SCORES = "all 312 scores are held at once, as in plain attention (13 queries, 24 keys)"
+MASK = "a whole mask of 13 × 24 is held at once"
+LISTS = "numbers for all q × k pairs are held at once"
 LOOKS = "it looks at 24 keys at once where a block has 3"
-
-
-@pytest.mark.parametrize(
-    "answer, objection",
-    [
-        (unblocked, HOLDS),
-        (unblocked_from_plain_arrays, HOLDS),
-        (scores_collected_in_blocks, HOLDS),
-        (a_mask_of_full_size, HOLDS),
-        (one_query_at_a_time, LOOKS),
-        (one_query_at_a_time_from_plain_arrays, LOOKS),
-        (one_query_without_a_matrix_product, LOOKS),
-        (one_query_by_einsum, LOOKS),
-    ],
-)
-def test_right_values_by_another_method_are_rejected_and_told_why(answer, objection):
-    result = grade("flash_forward", answer)
-    assert result.status == "wrong" and result.mistakes == () and result.failed == ()
-    assert result.lines[0].startswith("[!] flash_forward: the values are right, but ") and objection in result.lines[0]
-    cases = len(find("flash_forward").probes)
-    assert result.lines[1] == f"    {cases} of {cases} cases right."
-    assert len(result.lines[0]) < 200
-
-
-@pytest.mark.parametrize("answer", [keys_scaled_beforehand, one_key_at_a_time])
-def test_another_way_to_walk_through_the_keys_passes(answer):
-    assert grade("flash_forward", answer).status == "passed"
+AGAIN = "the same queries meet a block of keys again after other blocks"
+WAITS = "24 keys have met a query before the value of the first is used"
 
 
 def two_passes(query, key, value, block, causal):
@@ -142,6 +118,206 @@ def two_passes(query, key, value, block, causal):
     return out / total, (top + np.log(total))[:, 0]
 
 
+def by_floats(query, key, value):
+    return [[[float(x) for x in row] for row in array] for array in (query, key, value)]
+
+
+def by_tolist(query, key, value):
+    return query.tolist(), key.tolist(), value.tolist()
+
+
+def by_rows(query, key, value):
+    return [list(map(list, array)) for array in (query, key, value)]
+
+
+def by_filling(query, key, value):
+    copies = []
+    for array in (query, key, value):
+        copy = np.zeros(array.shape)
+        for i in range(array.shape[0]):
+            for j in range(array.shape[1]):
+                copy[i, j] = float(array[i, j])
+        copies.append(copy)
+    return copies
+
+
+def by_iterator(query, key, value):
+    return [np.fromiter(array.flat, float).reshape(array.shape) for array in (query, key, value)]
+
+
+def by_list_and_back(query, key, value):
+    return [np.array(array.tolist()) for array in (query, key, value)]
+
+
+def visible(i, q, k, causal):
+    return range(min(k, i + k - q + 1) if causal else k)
+
+
+def row_by_row_in_numbers(copy):
+    """Plain attention one query at a time, without an array."""
+
+    def answer(query, key, value, block, causal):
+        q, k, d = len(query), len(key), query.shape[1]
+        queries, keys, values = copy(query, key, value)
+        out, logsumexp = np.zeros((q, value.shape[1])), np.full(q, -np.inf)
+        for i in range(q):
+            seen = visible(i, q, k, causal)
+            scores = [sum(a * b for a, b in zip(queries[i], keys[j])) / math.sqrt(d) for j in seen]
+            if not scores:
+                continue
+            top = max(scores)
+            powers = [math.exp(score - top) for score in scores]
+            total = sum(powers)
+            for c in range(value.shape[1]):
+                out[i, c] = sum(p * values[j][c] for p, j in zip(powers, seen)) / total
+            logsumexp[i] = top + math.log(total)
+        return out, logsumexp
+
+    return answer
+
+
+def two_walks_in_numbers(query, key, value, block, causal):
+    """The maximum first, one score at a time; then the sums: no score is kept, every key is looked at twice."""
+    q, k, d = len(query), len(key), query.shape[1]
+    out, logsumexp = np.zeros((q, value.shape[1])), np.full(q, -np.inf)
+    for i in range(q):
+        top, total = -math.inf, 0.0
+        for j in visible(i, q, k, causal):
+            top = max(top, sum(a * b for a, b in zip(query[i], key[j])) / math.sqrt(d))
+        for j in visible(i, q, k, causal):
+            power = math.exp(sum(a * b for a, b in zip(query[i], key[j])) / math.sqrt(d) - top)
+            total += power
+            out[i] += power * value[j]
+        if total:
+            out[i] /= total
+            logsumexp[i] = top + math.log(total)
+    return out, logsumexp
+
+
+def one_walk_in_numbers(copy):
+    """The online softmax with a block of one key, without an array: right, and slow."""
+
+    def answer(query, key, value, block, causal):
+        q, k, d = len(query), len(key), query.shape[1]
+        queries, keys, values = copy(query, key, value)
+        out, logsumexp = [], []
+        for i in range(q):
+            top, total, acc = -math.inf, 0.0, [0.0] * value.shape[1]
+            for j in visible(i, q, k, causal):
+                score = sum(a * b for a, b in zip(queries[i], keys[j])) / math.sqrt(d)
+                new = max(top, score)
+                old, power = math.exp(top - new), math.exp(score - new)
+                total = old * total + power
+                acc = [old * a + power * x for a, x in zip(acc, values[j])]
+                top = new
+            out.append([a / total for a in acc] if total else acc)
+            logsumexp.append(top + math.log(total) if total else -math.inf)
+        return np.array(out), np.array(logsumexp)
+
+    return answer
+
+
+def all_scores_in_lists(query, key, value, block, causal):
+    queries, keys, values = by_tolist(query, key, value)
+    q, k, d = len(query), len(key), query.shape[1]
+    table = [[sum(a * b for a, b in zip(x, y)) / math.sqrt(d) for y in keys] for x in queries]
+    out, logsumexp = np.zeros((q, value.shape[1])), np.full(q, -np.inf)
+    for i, scores in enumerate(table):
+        scores = [scores[j] for j in visible(i, q, k, causal)]
+        top = max(scores, default=-math.inf)
+        for j, score in enumerate(scores):
+            out[i] += math.exp(score - top) * np.array(values[j])
+        if scores:
+            total = sum(math.exp(score - top) for score in scores)
+            out[i] /= total
+            logsumexp[i] = top + math.log(total)
+    return out, logsumexp
+
+
+def a_mask_in_lists(query, key, value, block, causal):
+    q, k = len(query), len(key)
+    mask = [[not causal or j <= i + k - q for j in range(k)] for i in range(q)]
+    out, logsumexp = find("flash_forward").solution(query, key, value, block, causal)
+    assert len(mask) == q
+    return out, logsumexp
+
+
+def on(copy, answer):
+    return lambda query, key, value, block, causal: answer(*map(np.asarray, copy(query, key, value)), block, causal)
+
+
+def in_blocks_of_four(query, key, value, block, causal):
+    return find("flash_forward").solution(query, key, value, block + 1, causal)
+
+
+def all_scores_by_einsum(query, key, value, block, causal):
+    scores = np.einsum("qd,kd->qk", query, key) / math.sqrt(query.shape[1])
+    return finish(hide(scores, 0, causal, len(query), len(key)), value)
+
+
+def all_scores_by_broadcast(query, key, value, block, causal):
+    scores = (query[:, None, :] * key[None]).sum(axis=-1) / math.sqrt(query.shape[1])
+    return finish(hide(scores, 0, causal, len(query), len(key)), value)
+
+
+def transposed_scores(query, key, value, block, causal):
+    scores = (key @ query.T).T / math.sqrt(query.shape[1])
+    return finish(hide(scores, 0, causal, len(query), len(key)), value)
+
+
+WRONG_METHODS = {
+    "plain": (unblocked, SCORES),
+    "plain, from plain arrays": (unblocked_from_plain_arrays, SCORES),
+    "plain, by einsum": (all_scores_by_einsum, SCORES),
+    "plain, by broadcasting": (all_scores_by_broadcast, SCORES),
+    "plain, transposed": (transposed_scores, SCORES),
+    "scores collected in blocks": (scores_collected_in_blocks, "an array of 13 × 24 is held at once"),
+    "a mask of full size": (a_mask_of_full_size, MASK),
+    "all scores in lists": (all_scores_in_lists, LISTS),
+    "a mask in lists": (a_mask_in_lists, LISTS),
+    "one query at a time": (one_query_at_a_time, LOOKS),
+    "one query at a time, from plain arrays": (one_query_at_a_time_from_plain_arrays, LOOKS),
+    "one query without a matrix product": (one_query_without_a_matrix_product, LOOKS),
+    "one query by einsum": (one_query_by_einsum, LOOKS),
+    "blocks of four": (in_blocks_of_four, "it looks at 4 keys at once where a block has 3"),
+    "two passes": (two_passes, AGAIN),
+    "two walks in numbers": (two_walks_in_numbers, AGAIN),
+}
+for copy in (by_floats, by_tolist, by_filling, by_iterator, by_list_and_back, by_rows):
+    WRONG_METHODS |= {
+        f"plain, {copy.__name__}": (on(copy, unblocked), SCORES),
+        f"one query at a time, {copy.__name__}": (on(copy, one_query_at_a_time), LOOKS),
+        f"two passes, {copy.__name__}": (on(copy, two_passes), AGAIN),
+        f"row by row in numbers, {copy.__name__}": (row_by_row_in_numbers(copy), WAITS),
+    }
+
+
+@pytest.mark.parametrize("case", WRONG_METHODS)
+def test_right_values_by_another_method_are_rejected_and_told_why(case):
+    answer, objection = WRONG_METHODS[case]
+    result = grade("flash_forward", answer)
+    assert result.status == "wrong" and result.mistakes == () and result.failed == ()
+    assert result.lines[0].startswith("[!] flash_forward: the values are right, but ") and objection in result.lines[0]
+    cases = len(find("flash_forward").probes)
+    assert result.lines[1] == f"    {cases} of {cases} cases right."
+    assert len(result.lines[0]) < 240
+
+
+RIGHT_METHODS = {"keys scaled beforehand": keys_scaled_beforehand, "one key at a time": one_key_at_a_time}
+for copy in (by_floats, by_tolist, by_filling, by_iterator, by_list_and_back, by_rows):
+    RIGHT_METHODS |= {
+        f"one key at a time, {copy.__name__}": on(copy, one_key_at_a_time),
+        f"the book's, {copy.__name__}": on(copy, find("flash_forward").solution),
+        f"one walk in numbers, {copy.__name__}": one_walk_in_numbers(copy),
+    }
+
+
+@pytest.mark.parametrize("case", RIGHT_METHODS)
+def test_another_way_to_walk_through_the_keys_passes(case):
+    result = grade("flash_forward", RIGHT_METHODS[case])
+    assert result.status == "passed", result.lines
+
+
 def whole_row(x, block):
     return x.max(), np.exp(x - np.where(np.isneginf(x.max()), 0.0, x.max())).sum()
 
@@ -152,18 +328,90 @@ def maximum_first(x, block):
     return maximum, sum(np.exp(x[start : start + block] - shift).sum() for start in range(0, len(x), block))
 
 
-@pytest.mark.parametrize(
-    "id, answer, objection",
-    [
-        ("flash_forward", two_passes, "the same queries meet a block of keys again after other blocks"),
-        ("online_softmax", whole_row, "one step looks at 20 scores at once where a block has 3"),
-        ("online_softmax", maximum_first, "it goes back to scores of an earlier block"),
-    ],
-)
-def test_who_looks_ahead_or_comes_back_is_told_so(id, answer, objection):
-    result = grade(id, answer)
-    assert result.status == "wrong" and result.mistakes == () and result.failed == ()
-    assert result.lines[0].startswith(f"[!] {id}: the values are right, but {objection}"), result.lines
+def two_walks(numbers):
+    def answer(x, block):
+        scores = numbers(x)
+        maximum = scores[0]
+        for score in scores:
+            if score > maximum:
+                maximum = score
+        return maximum, sum(math.exp(score - maximum) if maximum > -math.inf else 0.0 for score in scores)
+
+    return answer
+
+
+def one_walk(numbers):
+    def answer(x, block):
+        maximum, total = -math.inf, 0.0
+        for score in numbers(x):
+            new = max(maximum, score)
+            if new > -math.inf:
+                total = total * math.exp(maximum - new) + math.exp(score - new)
+            maximum = new
+        return maximum, total
+
+    return answer
+
+
+def sorted_first(x, block):
+    ordered = np.sort(x)[::-1]
+    return find("online_softmax").solution(ordered, block)
+
+
+def one_block_less(x, block):
+    """The last two blocks together."""
+    maximum, total = -np.inf, 0.0
+    starts = list(range(0, max(len(x) - block, 1), block))
+    for start, stop in zip(starts, [*starts[1:], len(x)]):
+        new = max(maximum, x[start:stop].max())
+        if new > -np.inf:
+            total = total * np.exp(maximum - new) + np.exp(x[start:stop] - new).sum()
+            maximum = new
+    return maximum, total
+
+
+def blocks_merged_in_the_end(x, block):
+    parts = []
+    for start in range(0, len(x), block):
+        scores = x[start : start + block].tolist()
+        top = max(scores)
+        parts.append((top, sum(math.exp(s - top) for s in scores) if top > -math.inf else 0.0))
+    maximum = max(top for top, _ in parts)
+    return maximum, sum(total * math.exp(top - maximum) for top, total in parts if top > -math.inf)
+
+
+NUMBERS = {
+    "as it is": lambda x: x,
+    "a list": list,
+    "tolist": lambda x: x.tolist(),
+    "float": lambda x: [float(score) for score in x],
+    "item": lambda x: [x[i].item() for i in range(len(x))],
+    "flat": lambda x: list(np.asarray(x).flat),
+    "an array again": lambda x: np.array(x.tolist()),
+}
+AT_ONCE, BACK = "one step looks at {} scores at once where a block has 3", "it goes back to scores of an earlier block"
+ONLINE = {
+    "the whole row": (whole_row, AT_ONCE.format(20)),
+    "the maximum first": (maximum_first, BACK),
+    "sorted first": (sorted_first, AT_ONCE.format(20)),
+    "the last two blocks together": (one_block_less, AT_ONCE.format(5)),
+    "the whole row of a list": (lambda x, block: whole_row(np.array(list(map(float, x))), block), AT_ONCE.format(20)),
+    "the maximum of a list": (lambda x, block: maximum_first(np.array(x.tolist()), block), BACK),
+    "blocks merged in the end": (blocks_merged_in_the_end, ""),
+}
+for name, numbers in NUMBERS.items():
+    ONLINE |= {f"two walks, {name}": (two_walks(numbers), BACK), f"one walk, {name}": (one_walk(numbers), "")}
+
+
+@pytest.mark.parametrize("case", ONLINE)
+def test_who_looks_ahead_or_comes_back_is_told_so_and_nobody_else(case):
+    answer, objection = ONLINE[case]
+    result = grade("online_softmax", answer)
+    if objection:
+        assert result.status == "wrong" and result.mistakes == () and result.failed == (), result.lines
+        assert result.lines[0].startswith(f"[!] online_softmax: the values are right, but {objection}"), result.lines
+    else:
+        assert result.status == "passed", result.lines
 
 
 def test_wrong_values_are_named_before_the_method_is_looked_at():
@@ -201,13 +449,56 @@ def backward_row_by_row(d_out, query, key, value, out, logsumexp, block_q, block
     return d_query, d_key, d_value
 
 
-@pytest.mark.parametrize(
-    "answer, objection", [(plain_backward, HOLDS), (backward_row_by_row, "24 keys at once where a tile")]
-)
-def test_a_backward_without_tiles_is_rejected_and_told_why(answer, objection):
+def backward_in_numbers(keep_all):
+    """One query at a time, without an array: all weights of the row first, or one key after the other."""
+
+    def answer(d_out, query, key, value, out, logsumexp, block_q, block_k, causal):
+        d_outs, queries, keys, values, outs = ([[float(x) for x in row] for row in a] for a in (d_out, query, key, value, out))
+        (q, d), k, v = query.shape, len(keys), value.shape[1]
+        d_query, d_key, d_value = [[0.0] * d for _ in range(q)], [[0.0] * d for _ in range(k)], [[0.0] * v for _ in range(k)]
+        scale = d**-0.5
+
+        def weight(i, j):
+            return math.exp(scale * sum(a * b for a, b in zip(queries[i], keys[j])) - logsumexp[i])
+
+        for i in range(q):
+            mean, seen = sum(a * b for a, b in zip(d_outs[i], outs[i])), visible(i, q, k, causal)
+            weights = {j: weight(i, j) for j in seen} if keep_all else {}
+            for j in seen:
+                p = weights[j] if keep_all else weight(i, j)
+                ds = scale * p * (sum(a * b for a, b in zip(d_outs[i], values[j])) - mean)
+                d_value[j] = [a + p * b for a, b in zip(d_value[j], d_outs[i])]
+                d_query[i] = [a + ds * b for a, b in zip(d_query[i], keys[j])]
+                d_key[j] = [a + ds * b for a, b in zip(d_key[j], queries[i])]
+        return np.array(d_query), np.array(d_key), np.array(d_value)
+
+    return answer
+
+
+def with_a_product_of_all_outputs(d_out, query, key, value, out, logsumexp, block_q, block_k, causal):
+    mean = np.diag(d_out @ out.T)  # its diagonal alone is wanted
+    result = find("flash_backward").solution(d_out, query, key, value, out, logsumexp, block_q, block_k, causal)
+    return (*result[:2], result[2] + 0 * mean.sum())
+
+
+BACKWARD = {
+    "plain": (plain_backward, "all 312 scores are held at once"),
+    "a product of all outputs": (with_a_product_of_all_outputs, "a product of 13 × 13, of all queries with all queries is"),
+    "row by row": (backward_row_by_row, "24 keys at once where a tile has 3"),
+    "row by row in numbers": (backward_in_numbers(True), "24 keys have met a query before any of their weights is used"),
+    "one key after the other in numbers": (backward_in_numbers(False), ""),
+}
+
+
+@pytest.mark.parametrize("case", BACKWARD)
+def test_a_backward_without_tiles_is_rejected_and_told_why(case):
+    answer, objection = BACKWARD[case]
     result = grade("flash_backward", answer)
-    assert result.status == "wrong" and objection in result.lines[0]
-    assert result.lines[0].startswith("[!] flash_backward: the gradients are right, but ")
+    if objection:
+        assert result.status == "wrong" and objection in result.lines[0], result.lines
+        assert result.lines[0].startswith("[!] flash_backward: the gradients are right, but ")
+    else:
+        assert result.status == "passed", result.lines
 
 
 @pytest.mark.parametrize("id", ["flash_forward", "flash_backward"])
@@ -218,68 +509,3 @@ def test_the_method_of_the_solution_raises_no_objection_and_leaves_the_tracer_as
     tracemalloc.start()
     assert find(id).method(find(id).solution) == "" and tracemalloc.is_tracing()
     tracemalloc.stop()
-
-
-def test_a_crash_or_an_endless_loop_while_it_is_watched_is_no_objection(monkeypatch):
-    def stops(*arguments):
-        raise TypeError
-
-    def never_ends(*arguments):
-        while True:
-            pass
-
-    monkeypatch.setattr("attnlib.exercises.engine.watch.TIME_LIMIT", 0.05)
-    for function in (stops, never_ends):
-        assert peak_bytes(function, ()) == 0
-        assert most_rows_at_once(function, {"x": np.ones((3, 2))}, ("x",)) == 0
-
-
-def test_the_largest_array_that_lives_at_any_moment_counts():
-    def comes_and_goes(n):
-        x = np.zeros(n)
-        del x
-        return np.zeros(n)
-
-    assert 8_000_000 <= peak_bytes(comes_and_goes, (1_000_000,)) < 10_000_000
-
-
-WAYS = {
-    "x @ y": lambda x, y: x @ y,
-    "transposed": lambda x, y: y @ x.T,
-    "dot": lambda x, y: np.dot(x, y),
-    "einsum": lambda x, y: np.einsum("ij,j->i", x, y),
-    "tensordot": lambda x, y: np.tensordot(x, y, 1),
-    "after a scale": lambda x, y: (0.5 * x) @ y,
-    "weights for each row": lambda x, y: (np.ones((6, 1)) * x).sum(axis=0),
-    "copied": lambda x, y: x.copy() @ y,
-    "as a plain array": lambda x, y: np.asarray(x) @ y,
-    "as a new array": lambda x, y: np.array(x, dtype=float) @ y,
-    "contiguous": lambda x, y: y @ np.ascontiguousarray(x.T),
-}
-
-
-@pytest.mark.parametrize("way", WAYS)
-def test_rows_that_go_into_a_product_are_seen(way):
-    assert most_rows_at_once(WAYS[way], {"x": np.ones((6, 3)), "y": np.ones(3)}, ("x",)) == 6
-
-
-INNOCENT = {
-    "a block as a plain array": lambda x, y: np.asarray(x[:1]) @ y,
-    "a plain list": lambda x, y: np.asarray([1.0, 2.0, 3.0]) @ y,
-    "a scale": lambda x, y: 2.0 * x,
-    "a scale for each feature": lambda x, y: y * x,
-    "a sum": lambda x, y: x.sum(axis=0) + y,
-    "padded": lambda x, y: np.concatenate([x, np.zeros((2, 3))])[:1] @ y,
-    "in place": lambda x, y: np.add(x.copy(), 1, out=np.zeros((6, 3))),
-}
-
-
-def test_numpy_is_itself_again_after_a_watched_call():
-    before = np.asarray, np.array
-    most_rows_at_once(np.matmul, {"x": np.ones((6, 3)), "y": np.ones(3)}, ("x",))
-    assert (np.asarray, np.array) == before and type(np.asarray(np.ones(3))) is np.ndarray
-
-
-@pytest.mark.parametrize("way", INNOCENT)
-def test_what_is_no_look_at_all_rows_is_not_taken_for_one(way):
-    assert most_rows_at_once(INNOCENT[way], {"x": np.ones((6, 3)), "y": np.ones(3)}, ("x",)) <= 1

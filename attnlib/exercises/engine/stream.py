@@ -1,7 +1,6 @@
 """Does a function use up a row of numbers piece by piece, and never go back? Found out by one call each.
 
-`reads` watches the row: a slice reads nothing; a number that is taken out, a ufunc and a reduction read what they are
-given. Copies and lists of the row are not watched. `exponents` hears what is exponentiated, wherever it came from.
+`reads` watches the row; `exponents` hears what is exponentiated, wherever it came from.
 """
 
 import math
@@ -9,35 +8,30 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from attnlib.exercises.engine.calls import TIME_LIMIT
 from attnlib.exercises.engine.timelimit import TimeUp, call_within
+from attnlib.exercises.engine.watch import LONG, watched
 
 
 def reads(function, row, *rest):
-    """Return what ``function(row, *rest)`` reads of the row, in order: pairs of first place and number of places.
+    """Return what ``function(row, *rest)`` computes with, step by step: sets of places of the row.
+
+    To take numbers out, to copy or to reorder them is to compute nothing.
 
     Parameters
     ----------
     function : callable
     row : ndarray
-        One axis.
+        One axis; no two numbers are equal.
     *rest
         The other arguments.
 
     Examples
     --------
-    >>> reads(lambda x: x[:2].max() + x[2], np.arange(3.0))
-    [(0, 2), (2, 1)]
+    >>> [sorted(places) for places in reads(lambda x: x[:2].max() + x.tolist()[2], np.array([1.0, 2.0, 3.0]))]
+    [[0, 1], [2]]
     """
-    log = []
-    watched = np.array(row).view(_Row)
-    watched.log, watched.first = log, 0
-    try:
-        with _conversions_that_keep_the_place():
-            call_within(TIME_LIMIT, lambda: function(watched, *rest))
-    except (TimeUp, Exception):  # its values were right: whoever stops here gets the benefit of the doubt
-        return []
-    return log
+    book = watched(function, {"row": row} | dict(enumerate(rest)), ("row",))
+    return [step.rows["row"] for step in book.steps]
 
 
 def exponents(function, row, *rest):
@@ -51,7 +45,7 @@ def exponents(function, row, *rest):
     heard = []
     try:
         with _heard_by(heard):
-            call_within(TIME_LIMIT, lambda: function(np.array(row), *rest))
+            call_within(LONG, lambda: function(np.array(row), *rest))
     except (TimeUp, Exception):  # as above
         return []
     return heard
@@ -95,107 +89,35 @@ class _Heard:
         return function(*arguments, **options)
 
 
-def most_at_once(log):
+def most_read_at_once(log):
     """The largest number of places that one step reads.
 
     Examples
     --------
-    >>> most_at_once([(0, 2), (2, 1)])
+    >>> most_read_at_once([{0, 1}, {2}])
     2
     """
-    return max((count for _, count in log), default=0)
+    return max(map(len, log), default=0)
 
 
-def goes_back(log, block):
-    """Does a read begin before the block that the furthest one so far ends in?
+def goes_back(log, row, block):
+    """Is a number read again after a block of others, though it is not one that is carried along?
+
+    The largest number so far, and the largest of each block, may be carried along: they are what a maximum is compared with.
 
     Examples
     --------
-    >>> goes_back([(0, 3), (0, 3), (3, 3), (3, 1)], 3), goes_back([(0, 3), (3, 3), (0, 3)], 3)
+    >>> row = [9, 1, 8, 2, 7, 3]
+    >>> goes_back([{0, 1}, {0, 1}, {2, 3}, {0, 3}, {4}, {5}], row, 2), goes_back([{0, 1}, {2, 3}, {4, 5}, {0, 1}], row, 2)
     (False, True)
     """
-    furthest = 0
-    for first, count in log:
-        if first < (max(furthest, 1) - 1) // block * block:
-            return True
-        furthest = max(furthest, first + count)
+    starts = range(0, len(row), block)
+    carried = {max(range(i, min(i + block, len(row))), key=row.__getitem__) for i in starts}
+    carried |= {i for i in range(len(row)) if row[i] == max(row[: i + 1])}
+    last = {}
+    for number, places in enumerate(log):
+        for place in places - carried:
+            if place in last and sum(later > last[place] for later in last.values()) >= block:
+                return True
+        last.update(dict.fromkeys(places - carried, number))
     return False
-
-
-class _Row(np.ndarray):
-    """Remembers where in the row it begins; what is computed from it is a plain array."""
-
-    log, first = None, None
-
-    def __array_finalize__(self, parent):
-        if isinstance(parent, _Row) and parent.first is not None:
-            gap = (_address(self) - _address(parent)) // self.itemsize
-            inside = 0 <= gap and gap + self.size <= parent.size
-            if inside or self.size == parent.size:  # a part, or a copy
-                self.log, self.first = parent.log, parent.first + (gap if inside else 0)
-
-    def __getitem__(self, key):
-        found = super().__getitem__(key)
-        if not isinstance(found, np.ndarray) and self.ndim == 1 and self.first is not None:
-            self.log.append((self.first + int(key) % len(self), 1))
-        return found
-
-    def __array_ufunc__(self, ufunc, method, *inputs, out=None, **options):
-        for array in inputs:
-            _read(array)
-        if out is not None:
-            options["out"] = tuple(map(_plain, out))
-        result = getattr(ufunc, method)(*map(_plain, inputs), **{name: _plain(x) for name, x in options.items()})
-        return result if out is None else out[0] if len(out) == 1 else out
-
-    def sort(self, *arguments, **options):
-        _read(self)
-        _plain(self).sort(*arguments, **options)
-
-    def argsort(self, *arguments, **options):
-        _read(self)
-        return _plain(self).argsort(*arguments, **options)
-
-    def argmax(self, *arguments, **options):
-        _read(self)
-        return _plain(self).argmax(*arguments, **options)
-
-    def tolist(self):
-        _read(self)
-        return super().tolist()
-
-
-@contextmanager
-def _conversions_that_keep_the_place():
-    def keeping(convert):
-        def converted(x, *arguments, **options):
-            result = convert(x, *arguments, **options)
-            if not isinstance(x, _Row) or result.size != x.size:
-                return result
-            watched = result.view(_Row)
-            watched.log, watched.first = x.log, x.first
-            return watched
-
-        return converted
-
-    conversions = {name: getattr(np, name) for name in ("array", "asarray", "copy", "ascontiguousarray")}
-    try:
-        for name, convert in conversions.items():
-            setattr(np, name, keeping(convert))
-        yield
-    finally:
-        for name, convert in conversions.items():
-            setattr(np, name, convert)
-
-
-def _address(array):
-    return array.__array_interface__["data"][0]
-
-
-def _read(array):
-    if isinstance(array, _Row) and array.first is not None and array.size:
-        array.log.append((array.first, array.size))
-
-
-def _plain(x):
-    return x.view(np.ndarray) if isinstance(x, _Row) else x

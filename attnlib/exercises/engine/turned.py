@@ -4,6 +4,7 @@ import numpy as np
 
 from attnlib.exercises.engine.diagnose import expected, is_right
 from attnlib.exercises.engine.calls import arguments, run
+from attnlib.exercises.engine.spies import spies
 
 
 class _Turning(np.ndarray):
@@ -17,6 +18,16 @@ class _Turning(np.ndarray):
     @property
     def T(self):  # noqa: N802, the name is NumPy's
         return self.transpose()
+
+
+def _turned(x):
+    return x.view(_Turning) if isinstance(x, np.ndarray) else x
+
+
+def _turns(function, *arguments, **options):
+    """What a function of NumPy's makes turns, too; `np.transpose` itself does as the method."""
+    result = function(*arguments, **options)
+    return tuple(map(_turned, result)) if type(result) is tuple else _turned(result)
 
 
 def explain(exercise, answer, right, crashed):
@@ -35,7 +46,8 @@ def explain(exercise, answer, right, crashed):
         return ""
 
     def turning(*args):
-        return answer(*(arg.view(_Turning) if isinstance(arg, np.ndarray) else arg for arg in args))
+        with spies(_turns):  # also in functions of the book's, which take plain arrays
+            return answer(*map(_turned, args))
 
     visible = [i for i, probe in enumerate(exercise.probes) if probe.kind != "edge"]
     if all(right[i] for i in visible):

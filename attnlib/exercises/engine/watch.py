@@ -1,241 +1,334 @@
-"""How did a function get its result? Whether a tiled one holds, or looks at, more than its tile.
+"""What does a function look at, in which order, and what does it make of it? Found out by one call.
 
-Two observations, each by one call: what Python's memory tracer sees, and arrays that report when too many
-rows of them go into one product. While they are watched, `np.asarray` and its like leave them what they are.
+The numbers of the arguments are drawn so that no two are equal. So wherever a number turns up in a product, it is known whose
+it is: in a slice, a copy, a list, after `float` or `tolist`, taken times a scale. For that call every array is one that
+reports what is done with it, every number taken out of one is, too, and NumPy, `math` and `float` hand on such arrays and
+numbers.
 """
 
+import builtins
+import math
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from attnlib.exercises.engine.calls import TIME_LIMIT
+from attnlib.exercises.engine.spies import spies
 from attnlib.exercises.engine.timelimit import TimeUp, call_within
 
-PRODUCTS = {
-    np.matmul, np.vecdot, np.dot, np.inner, np.vdot, np.tensordot, np.einsum, np.outer, np.linalg.multi_dot,
+LONG = 60.0  # seconds; the values were right, so the call ends: this is for what watching does to it
+
+_MATRIX = {
+    np.matmul, np.vecdot, np.dot, np.inner, np.vdot, np.tensordot, np.einsum, np.outer, np.kron, np.linalg.multi_dot,
 } | {getattr(np, name) for name in ("matvec", "vecmat") if hasattr(np, name)}  # fmt: skip
+_SCALES = {np.multiply, np.divide, np.negative, np.positive}
+_METHODS = "argmax argmin argpartition argsort cumprod cumsum dot partition searchsorted sort".split()
+_LARGE = 100_000  # numbers: an array beyond that is not looked through
+_array, _float, _size, _multiply = np.array, float, np.size, np.multiply  # while a call is watched, NumPy's are others
 
 
-def peak_bytes(function, arguments):
-    """How many bytes a call allocates at most at any moment; 0 if that cannot be found out.
+@dataclass(frozen=True)
+class Step:
+    """One thing that was done.
 
-    Examples
-    --------
-    >>> peak_bytes(np.zeros, (1000,)) >= 8000
-    True
-    """
-    try:
-        import tracemalloc
-    except ImportError:  # a Python without it
-        return 0
-    was_tracing = tracemalloc.is_tracing()
-    if not was_tracing:
-        tracemalloc.start()
-    try:
-        tracemalloc.reset_peak()
-        before = tracemalloc.get_traced_memory()[0]
-        if not _finishes(function, arguments):
-            return 0
-        return tracemalloc.get_traced_memory()[1] - before
-    finally:
-        if not was_tracing:
-            tracemalloc.stop()
-
-
-def most_rows_at_once(function, arguments, names):
-    """The most rows of any of the named arguments that go into one product; 0 if none was seen.
-
-    Parameters
+    Attributes
     ----------
-    function : callable
-    arguments : dict
-        Its arguments by name, in order.
-    names : tuple of str
-        The matrices to be watched.
+    kind : {"matrix", "entries", "other"}
+        A product of matrices, a product entry by entry, something else.
+    rows : dict of str to frozenset
+        Of each argument of which something was used: which rows; of one with a single axis, which places.
+    partner : int
+        How many numbers there are in the largest operand that is no part of an argument.
+    made : tuple
+        Shape and kind of dtype of the result.
+    """
+
+    kind: str
+    rows: dict
+    partner: int = 0
+    made: tuple = ((), "")
+
+    def meets(self, name):
+        """The rows of an argument that meet numbers of others here; to be scaled is to meet none."""
+        rows = self.rows.get(name, frozenset())
+        scaled = self.kind == "entries" and len(self.rows) == 1 and self.partner < len(rows)
+        return frozenset() if self.kind == "other" or scaled else rows
+
+
+@dataclass
+class Book:
+    """What was done in a call, step by step; and whether it came to its end."""
+
+    steps: list = field(default_factory=list)
+    made: list = field(default_factory=list)  # shape and kind of dtype of every array that NumPy made
+    finished: bool = False
+    _whose: dict = field(default_factory=dict)  # number to (argument, row)
+
+    def knows(self, name, array):
+        rows = array.reshape(len(array), -1).tolist()
+        self._whose.update({number: (name, place) for place, row in enumerate(rows) for number in row})
+
+    def owner(self, number):
+        return self._whose.get(_float(number))
+
+    def owners(self, operand):
+        """Who the numbers of an operand belong to, one by one; () if to nobody."""
+        if isinstance(operand, _Number):
+            owner = self.owner(operand)
+            return (owner,) if owner else ()
+        if not isinstance(operand, np.ndarray) or operand.dtype.kind != "f" or not 1 < operand.size <= _LARGE:
+            return ()  # a single number that was not taken out, but found, such as the largest, is a new one
+        owners = [self._whose.get(number) for number in _plain(operand).ravel().tolist()]
+        return owners if any(owners) else ()
+
+    def note(self, kind, operands, result=None):
+        found = [self.owners(operand) for operand in operands]
+        if not any(found):
+            return
+        if kind == "other" and any(len(owners) > 1 for owners in found):  # beside an array, a number is one carried along
+            found = [owners if len(owners) > 1 else () for owners in found]
+        rows = {}
+        for name, row in {owner for owners in found for owner in owners if owner}:
+            rows.setdefault(name, set()).add(row)
+        partner = max((_size(x) for x, owners in zip(operands, found, strict=True) if not owners), default=0)
+        made = (getattr(result, "shape", ()), getattr(getattr(result, "dtype", None), "kind", ""))
+        self.steps.append(Step(kind, {name: frozenset(places) for name, places in rows.items()}, partner, made))
+
+    def scaled(self, operands, result):
+        """A number times a number of nobody is still its owner's."""
+        found = [(operand, self.owners(operand)) for operand in operands]
+        known = [(operand, owners) for operand, owners in found if owners]
+        if len(known) != 1 or _size(known[0][0]) != _size(result):
+            return
+        for number, owner in zip(_array(_plain(result)).ravel().tolist(), known[0][1], strict=True):
+            if owner and number:
+                self._whose.setdefault(number, owner)
+
+
+_book = None
+
+
+def watched(function, arguments, names):
+    """Call ``function(*arguments.values())`` and return the `Book` on what it did with the arguments of these names.
 
     Examples
     --------
     >>> def by_twos(x, y):
-    ...     return [x[i : i + 2] @ y for i in range(0, 6, 2)]
-    >>> arguments = {"x": np.ones((6, 3)), "y": np.ones(3)}
-    >>> most_rows_at_once(by_twos, arguments, ("x",)), most_rows_at_once(np.matmul, arguments, ("x",))
-    (2, 6)
+    ...     return [[float(a) for a in row] @ y for row in (x[:2], x[2:])]
+    >>> x = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+    >>> book = watched(lambda x, y: x[:2].copy() @ y, {"x": x, "y": np.array([7.0, 8.0])}, ("x",))
+    >>> [(step.kind, sorted(step.meets("x"))) for step in book.steps]
+    [('matrix', [0, 1])]
     """
-    return _watch(function, arguments, names).most
-
-
-def comes_back(function, arguments, one, other):
-    """Does the same part of `one` meet a part of `other` in a product, then others, and then that part again?
-
-    Parameters
-    ----------
-    function : callable
-    arguments : dict
-        Its arguments by name, in order.
-    one, other : str
-        Names of two matrices.
-
-    Examples
-    --------
-    >>> def products(x, y, order):
-    ...     return [x @ y[i] for i in order]
-    >>> matrices = {"x": np.ones((3, 2)), "y": np.ones((2, 2))}
-    >>> for order in ((0, 0, 1), (0, 1, 0)):
-    ...     print(comes_back(products, matrices | {"order": order}, "x", "y"))
-    False
-    True
-    """
-    met = {}
-    for places in _watch(function, arguments, ()).places:
-        if one in places and other in places:
-            met.setdefault(places[one], []).append(places[other])
-    for others in met.values():
-        visits = [place for place, before in zip(others, [None, *others]) if place != before]
-        if len(set(visits)) < len(visits):
-            return True
-    return False
-
-
-def _watch(function, arguments, names):
-    watch = _Watch(names)
-    matrices = {name: array for name, array in arguments.items() if np.ndim(array) == 2}
-    watched = arguments | {name: watch.over(array, name) for name, array in matrices.items()}
-    with _conversions_that_keep_watching():
-        _finishes(function, watched.values())
-    return watch
-
-
-def _finishes(function, arguments):
+    global _book
+    book = Book()
+    for name in names:
+        book.knows(name, arguments[name])
+    given = [_watch(np.array(x)) if isinstance(x, np.ndarray) else x for x in arguments.values()]
+    _book, before = book, _book
     try:
-        call_within(TIME_LIMIT, lambda: function(*arguments))
-    except (TimeUp, Exception):  # its values were right: whoever stops here gets the benefit of the doubt
-        return False
-    return True
-
-
-class _Watch:
-    """Keeps the largest number of rows of the named arrays that was seen in a product, and what met in each."""
-
-    def __init__(self, names):
-        self.names, self.most, self.places = names, 0, []
-
-    def over(self, array, name):
-        watched = array.view(_Watched)
-        watched.watch, watched.origin, watched.width = self, name, array.shape[-1]
-        watched.root, watched.extent = _address(watched), array.size * array.itemsize
-        return watched
-
-    def product(self, operands, elementwise):
-        self.places.append({_origin(array): array.place() for array in operands if _origin(array)})
-        for array in operands:
-            if _origin(array) not in self.names:
-                continue
-            rows = array.size // array.width
-            others = [other for other in operands if np.ndim(other) and _origin(other) != array.origin]
-            # A product entry by entry with a few numbers is a scale; with one for each row, or a query, it is more.
-            if any(not elementwise or _origin(other) or np.size(other) >= rows for other in others):
-                self.most = max(self.most, rows)
+        with _everything_reports():
+            call_within(LONG, lambda: function(*given))
+            book.finished = True
+    except (TimeUp, Exception):  # what was seen until then was seen
+        pass
+    finally:
+        _book = before
+    return book
 
 
 class _Watched(np.ndarray):
-    """Remembers which argument it is a part of; the result of a product is part of none."""
+    """An array that reports what is done with it; so does what is made of it."""
 
-    watch, origin, width = None, "", 1
-    root, extent, start = 0, 0, 0  # where the memory begins that it lies in, how long that is, and what stands there
-
-    def __array_finalize__(self, parent):
-        if isinstance(parent, _Watched):
-            self.watch, self.origin, self.width = parent.watch, parent.origin, parent.width
-            self.root, self.extent, self.start = parent.root, parent.extent, parent.start
-            if not 0 <= _address(self) - self.root < self.extent:  # a copy
-                self.root, self.extent, self.start = _address(self), self.size * self.itemsize, parent.place()
-
-    def place(self):
-        """The place, in the argument, of its first number."""
-        return self.start + (_address(self) - self.root) // self.itemsize
+    def __getitem__(self, key):
+        return _watch(super().__getitem__(key))
 
     def __array_ufunc__(self, ufunc, method, *inputs, out=None, **options):
         if out is not None:
             options["out"] = tuple(map(_plain, out))
-        result = getattr(ufunc, method)(*map(_plain, inputs), **{name: _plain(x) for name, x in options.items()})
-        if ufunc in PRODUCTS or (ufunc is np.multiply and method == "__call__"):
-            _report(inputs, ufunc is np.multiply)
+        options = {name: _plain(x) for name, x in options.items()}
+        result = getattr(ufunc, method)(*map(_plain, inputs), **options)
+        if _book is not None:
+            kind = "matrix" if ufunc in _MATRIX or method == "outer" else "entries" if ufunc is _multiply else "other"
+            operands = inputs[:1] if method in ("reduce", "accumulate", "reduceat") else inputs
+            _book.note("other" if len(operands) == 1 else kind, operands, result)
+            if ufunc in _SCALES and method == "__call__":
+                _book.scaled(operands, result)
+            _made(result)
         if out is not None:
             return out[0] if len(out) == 1 else out
-        parent = next((x for x in inputs if isinstance(x, _Watched)), None)
-        if parent is None or ufunc in PRODUCTS or not isinstance(result, np.ndarray) or result.size != parent.size:
-            return result
-        result = result.view(_Watched)
-        result.__array_finalize__(parent)
-        return result
+        return _wrapped(result)
 
-    def __array_function__(self, function, types, arguments, options):
-        if function in PRODUCTS:
-            _report([x for x in arguments if isinstance(x, np.ndarray)], False)
-            return function(*map(_plain, arguments), **{name: _plain(x) for name, x in options.items()})
-        result = super().__array_function__(function, types, arguments, options)
-        return _watched_copy(result, arguments[0]) if arguments else result
+    def __array_function__(self, function, kinds, arguments, options):
+        if function not in _MATRIX:
+            return super().__array_function__(function, kinds, arguments, options)
+        plain = [tuple(map(_plain, x)) if isinstance(x, (list, tuple)) else _plain(x) for x in arguments]
+        result = function(*plain, **{name: _plain(x) for name, x in options.items()})
+        if _book is not None:
+            operands = [x for argument in arguments for x in (argument if isinstance(argument, (list, tuple)) else [argument])]
+            _book.note("matrix", [x for x in operands if isinstance(x, (np.ndarray, _Number))], result)
+            _made(result)
+        return _wrapped(result)
 
     def tolist(self):
-        numbers = _Numbers(super().tolist())
-        numbers.of = self
-        return numbers
+        return _numbers(super().tolist()) if self.dtype.kind == "f" else super().tolist()
+
+    def item(self, *place):
+        return _watch(super().item(*place))
+
+    @property
+    def flat(self):
+        return iter(_numbers(super().ravel().tolist())) if self.dtype.kind == "f" else super().flat
+
+
+def _method(name):
+    def method(self, *arguments, **options):
+        result = getattr(_plain(self), name)(*map(_plain, arguments), **options)
+        if _book is not None:
+            _book.note("matrix" if name == "dot" else "other", (self, *arguments), result)
+        return _wrapped(result)
+
+    return method
+
+
+for _name in _METHODS:
+    setattr(_Watched, _name, _method(_name))
+
+
+class _Number(np.float64):
+    """A number that was taken out of a watched array, or computed from such numbers."""
+
+    __slots__ = ()
+
+    def item(self, *place):
+        return self
+
+    tolist = copy = item
+
+
+def _operator(name):
+    compute = getattr(np.float64, name)
+    kind = "entries" if name in ("__mul__", "__rmul__") else "other"
+    scales = name in ("__mul__", "__rmul__", "__truediv__")
+
+    def operator(self, *others):
+        result = compute(self, *others)
+        if result is NotImplemented or isinstance(result, np.ndarray):
+            return result
+        if _book is not None:
+            _book.note(kind, (self, *others))
+        if not isinstance(result, np.floating):
+            return result
+        result = _Number(result)
+        if scales and _book is not None:
+            _book.scaled((self, *others), result)
+        return result
+
+    return operator
+
+
+for _name in "add radd sub rsub mul rmul truediv rtruediv pow rpow neg abs lt le gt ge eq ne".split():
+    setattr(_Number, f"__{_name}__", _operator(f"__{_name}__"))
+_Number.__hash__ = np.float64.__hash__
+
+
+class _AnyFloat(type):
+    def __call__(cls, x=0.0):
+        if isinstance(x, _Number):
+            return x
+        if isinstance(x, _Watched) and x.size == 1 and x.dtype.kind == "f":
+            return _Number(_plain(x).item())
+        return _float(x)
+
+    def __instancecheck__(cls, thing):
+        return isinstance(thing, _float)
+
+    def __subclasscheck__(cls, kind):
+        return issubclass(kind, _float)
+
+    def __eq__(cls, other):
+        return other is _float or other is _Float
+
+    __hash__ = type.__hash__
+
+
+class _Float(_float, metaclass=_AnyFloat):
+    """Stands in the place of `float`: what it makes of a watched number is one."""
+
+    dtype = np.dtype(_float)
+
+
+def _spied(function, *arguments, **options):
+    """Call a function of NumPy's: lists of watched numbers become watched arrays, and so does what it makes."""
+    result = function(*map(_from_list, arguments), **options)
+    _made(result)
+    return _wrapped(result)
+
+
+def _spy_on_math(function):
+    def spied(*arguments):
+        if _book is not None:
+            for argument in arguments:
+                numbers = argument if isinstance(argument, (list, tuple)) else (argument,)
+                for number in numbers:
+                    _book.note("other", (number,))
+        return function(*arguments)
+
+    return spied
 
 
 @contextmanager
-def _conversions_that_keep_watching():
-    def keeping(convert):
-        def converted(x, *arguments, **options):
-            return _watched_copy(convert(x, *arguments, **options), x)
-
-        return converted
-
-    conversions = {name: getattr(np, name) for name in ("array", "asarray", "ascontiguousarray", "asfortranarray")}
+def _everything_reports():
+    changed = [(math, name, _spy_on_math(value)) for name, value in vars(math).items() if callable(value) and name[0] != "_"]
+    changed.append((builtins, "float", _Float))
+    before = [(module, name, getattr(module, name)) for module, name, _ in changed]
     try:
-        for name, convert in conversions.items():
-            setattr(np, name, keeping(convert))
-        yield
+        for module, name, value in changed:
+            setattr(module, name, value)
+        with spies(_spied):
+            yield
     finally:
-        for name, convert in conversions.items():
-            setattr(np, name, convert)
+        for module, name, value in before:
+            setattr(module, name, value)
 
 
-class _Numbers(list):
-    """What `tolist` returns, with the array of which they are the numbers."""
-
-    of = None
-
-
-def _watched_copy(result, source):
-    """Watch what was made of an array, of its numbers or of all its rows, if nothing is missing."""
-    if not isinstance(result, np.ndarray):
-        return result
-    if isinstance(source, _Numbers):
-        source = source.of
-    first, size = source, np.size(source) if isinstance(source, np.ndarray) else 0
-    if isinstance(source, (list, tuple)) and source and all(isinstance(part, _Watched) for part in source):
-        if len({part.origin for part in source}) == 1:
-            first, size = source[0], sum(part.size for part in source)
-    if not isinstance(first, _Watched) or result.size != size:
-        return result
-    watched = result.view(np.ndarray).view(_Watched)
-    watched.__array_finalize__(first)
-    return watched
+def _watch(x):
+    """A watched array, or a watched number, of a plain one."""
+    if isinstance(x, np.ndarray):
+        return x if isinstance(x, _Watched) else x.view(_Watched)
+    return _Number(x) if isinstance(x, _float) else x
 
 
-def _address(array):
-    return array.__array_interface__["data"][0]
+def _wrapped(result):
+    """What NumPy made: an array is watched, a number that it found is a new one."""
+    if isinstance(result, tuple):
+        return tuple(map(_wrapped, result)) if type(result) is tuple else result
+    return _watch(result) if type(result) is np.ndarray and result.ndim else result
 
 
-def _report(operands, elementwise):
-    watch = next((array.watch for array in operands if isinstance(array, _Watched) and array.watch), None)
-    if watch is not None:
-        watch.product(operands, elementwise)
+def _numbers(rows):
+    return [_numbers(row) for row in rows] if isinstance(rows, list) else _Number(rows)
 
 
-def _origin(array):
-    return array.origin if isinstance(array, _Watched) else ""
+def _from_list(x):
+    """An array of a list of floats, or of rows of floats; anything else as it is."""
+    first = x
+    while isinstance(first, (list, tuple)) and first:
+        first = first[0]
+    if first is x or not isinstance(first, _float):
+        return x
+    try:
+        return _array(x, dtype=_float).view(_Watched)
+    except (ValueError, TypeError):
+        return x
+
+
+def _made(result):
+    if _book is not None and isinstance(result, np.ndarray):
+        _book.made.append((result.shape, result.dtype.kind))
 
 
 def _plain(x):
-    return x.view(np.ndarray) if isinstance(x, _Watched) else x
+    if isinstance(x, _Watched):
+        return x.view(np.ndarray)
+    return np.float64(x) if isinstance(x, _Number) else x

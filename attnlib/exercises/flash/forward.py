@@ -6,8 +6,10 @@ import numpy as np
 
 from attnlib.exercises.flash.accepts import FLASH_FORWARD, queries_in_tiles_too
 from attnlib.exercises.flash.family import forward_family
+from attnlib.exercises.engine.memory import bytes_for_each_pair
 from attnlib.exercises.engine.model import Exercise, Mistake, Probe
-from attnlib.exercises.engine.watch import comes_back, most_rows_at_once, peak_bytes
+from attnlib.exercises.engine.tiles import made_for_all, meets_again, most_at_once, most_waiting
+from attnlib.exercises.engine.watch import watched
 
 
 def flash_forward(query, key, value, block, causal):
@@ -51,29 +53,44 @@ def _forward_oracle(query, key, value, block, causal):
 
 
 def _method(answer):
-    rng = np.random.default_rng(0)
-    q, k, block = 256, 1024, 8
-    arguments = [rng.standard_normal(shape) for shape in ((q, 2), (k, 2), (k, 2))]
-    if peak_bytes(answer, (*arguments, block, True)) > q * k:  # not even one byte for each pair
-        return (
-            "the values are right, but q × k numbers are held at once, as in plain attention: use up one block of "
-            "scores before the next is made."
-        )
+    q, k, block = 13, 24, 3
     names = ("query", "key", "value", "block", "causal")
-    arguments = (*(rng.standard_normal(shape) for shape in ((5, 4), (24, 4), (24, 3))), 3, False)
-    named = dict(zip(names, arguments, strict=True))
-    rows = most_rows_at_once(answer, named, ("key", "value"))
-    if rows > 3:
+    arguments = [dict(zip(names, _case(q, k, block, c, v=5)(np.random.default_rng(0)), strict=True)) for c in (False, True)]
+    books = [watched(answer, named, ("query", "key", "value")) for named in arguments]
+    held = made_for_all(books, q, k)
+    if not held and bytes_for_each_pair(answer, _many, 16, 64) > 2:
+        held = "numbers for all q × k pairs"
+    if held:
         return (
-            f"the values are right, but it looks at {rows} keys at once where a block has 3: "
+            f"the values are right, but {held} {'is' if held.startswith(('a ', 'an ')) else 'are'} held at once, as in plain "
+            f"attention{_sizes(held, q, k)}: make what one block of keys needs, and use it up before the next."
+        )
+    rows = most_at_once(books[0], ("key", "value"))
+    if rows > block:
+        return (
+            f"the values are right, but it looks at {rows} keys at once where a block has {block}: "
             "walk through the keys one block at a time."
         )
-    if comes_back(answer, named, "query", "key"):
+    if meets_again(books[0], block):
         return (
             "the values are right, but the same queries meet a block of keys again after other blocks: one pass is "
             "enough, if what was collected is corrected when the maximum grows."
         )
+    waiting = most_waiting(books[0], lambda step: step.meets("value"))
+    if waiting > block:
+        return (
+            f"the values are right, but {waiting} keys have met a query before the value of the first is used, so that "
+            f"all their scores are kept; a block has {block} keys: use up one block before the next."
+        )
     return ""
+
+
+def _many(q, k):
+    return _case(q, k, 4, True, d=1, v=1)(np.random.default_rng(0))
+
+
+def _sizes(held, q, k):
+    return f" ({q} queries, {k} keys)" if held.startswith("all") else ""
 
 
 def _case(q, k, block, causal=False, *, d=4, v=3, change=None):

@@ -4,8 +4,10 @@ import math
 
 import numpy as np
 
+from attnlib.exercises.engine.memory import bytes_for_each_pair
 from attnlib.exercises.engine.model import Exercise, Mistake, Probe
-from attnlib.exercises.engine.watch import most_rows_at_once, peak_bytes
+from attnlib.exercises.engine.tiles import made_for_all, most_at_once, most_waiting
+from attnlib.exercises.engine.watch import watched
 from attnlib.exercises.recompute import accepts
 
 
@@ -134,22 +136,47 @@ def _backward_family(bugs):
 
 
 def _backward_method(answer):
+    q, k, block_q, block_k = 13, 24, 2, 3
     names = ("d_out", "query", "key", "value", "out", "logsumexp", "block_q", "block_k", "causal")
-    n = 1024  # so many that gradients handed over as fractions, and einsum's own memory, are less than a byte a pair
-    arguments = _backward_case(n, n, 64, 64, True, d=1, v=1)(np.random.default_rng(0))
-    if peak_bytes(answer, arguments) > n * n:  # not even one byte for each pair
+    cases = [_backward_case(q, k, block_q, block_k, causal, d=4)(np.random.default_rng(0)) for causal in (False, True)]
+    books = [watched(answer, dict(zip(names, case, strict=True)), names[:6]) for case in cases]
+    held = made_for_all(books, q, k)
+    if not held and bytes_for_each_pair(answer, _many, 16, 64) > 2:
+        held = "numbers for all q × k pairs"
+    if held:
         return (
-            "the gradients are right, but q × k numbers are held at once: recompute the weights of one tile, "
-            "use them up, and forget them."
+            f"the gradients are right, but {held} {'is' if held.startswith(('a ', 'an ')) else 'are'} held at once: recompute "
+            "the weights of one tile, use them up, and forget them."
         )
-    arguments = _backward_case(6, 24, 2, 3, False)(np.random.default_rng(0))
-    rows = most_rows_at_once(answer, dict(zip(names, arguments, strict=True)), ("key", "value"))
-    if rows > 3:
+    rows = most_at_once(books[0], ("key", "value"))
+    if rows > block_k:
         return (
-            f"the gradients are right, but it looks at {rows} keys at once where a tile has 3: "
+            f"the gradients are right, but it looks at {rows} keys at once where a tile has {block_k}: "
             "walk through the keys in tiles of block_k."
         )
+    rows = max((len(step.rows["query"]) for step in books[0].steps if "query" in step.rows and step.meets("key")), default=0)
+    if rows > block_q:
+        return (
+            f"the gradients are right, but {rows} queries at once meet a block of keys where a tile has {block_q}: "
+            "walk through the queries in tiles of block_q, too."
+        )
+    waiting = most_waiting(books[0], _used_up)
+    if waiting > block_k:
+        return (
+            f"the gradients are right, but {waiting} keys have met a query before any of their weights is used, so that "
+            f"all of these are kept; a tile has {block_k} keys: use up one tile before the next."
+        )
     return ""
+
+
+def _many(q, k):
+    return _backward_case(q, k, 4, 4, True, d=1, v=1)(np.random.default_rng(0))
+
+
+def _used_up(step):
+    """None, for all keys, if a step multiplies an argument by numbers that are computed: the weights or their gradient."""
+    met = [name for name in ("d_out", "query", "key") if step.meets(name)]
+    return None if len(met) == len(step.rows) == 1 and step.partner else frozenset()
 
 
 def _backward_case(q, k, block_q, block_k, causal=False, *, d=5, v=4, apart=0.0, zeros=False):

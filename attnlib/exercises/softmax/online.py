@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from attnlib.exercises.engine.model import Exercise, Mistake, Probe
-from attnlib.exercises.engine.stream import exponents, goes_back, most_at_once, reads
+from attnlib.exercises.engine.stream import exponents, goes_back, most_read_at_once, reads
 from attnlib.exercises.softmax import accepts
 
 
@@ -143,14 +143,14 @@ def _method(answer):
     for block in (3, 2):  # two sizes: the size is not to be written into the function
         log, heard = reads(answer, row, block), exponents(answer, row, block)
         # the old maximum and a few numbers more may be exponentiated together with a block
-        most = max([most_at_once(log), *(len(part) for part in heard if len(part) > 2 * block)])
+        most = max([most_read_at_once(log), *(len(part) for part in heard if len(part) > 2 * block)])
         if most > block:
             return (
                 f"the values are right, but one step looks at {most} scores at once where a block has "
                 f"{block}: use up one block before you look at the next."
             )
         # only who has seen all scores can measure the first one against the largest of all
-        if goes_back(log, block) or any(np.isclose(part, row[0] - row[17], rtol=1e-9).any() for part in heard):
+        if goes_back(log, row, block) or any(np.isclose(part, row[0] - row[17], rtol=1e-9).any() for part in heard):
             return (
                 "the values are right, but it goes back to scores of an earlier block: one walk through them is "
                 "enough, if the old sum is corrected when the maximum grows."
