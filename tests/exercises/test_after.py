@@ -35,7 +35,8 @@ def passed(*ids):
 def test_the_next_is_the_first_after_it_that_has_not_passed():
     ids = list(registry())
     assert next_exercise({}, "softmax").id == "softmax_backward"
-    assert next_exercise(passed("softmax_backward") | {"temperature_gradient": {"state": "wrong"}}, "softmax").id == "temperature_gradient"
+    begun = passed("softmax_backward") | {"temperature_gradient": {"state": "wrong"}}
+    assert next_exercise(begun, "softmax").id == "temperature_gradient"
     assert next_exercise(passed(*ids[1:]), "softmax").id == ids[0]
     assert next_exercise({}).id == ids[0] and next_exercise({}, chapter="masks").id == "spot_mask"
     assert next_exercise(passed(*ids), "softmax") is None
@@ -47,13 +48,15 @@ def test_it_is_named_with_its_place(capsys):
     assert chapter_name("sleep") == "the chapter on sleep"
     check("online_softmax", find("online_softmax").solution)
     text = unwrapped(capsys.readouterr().out)
-    assert text.endswith('Next: distance_attention, "' + find("distance_attention").title + '", in chapter 2, Read a lookup table with a blurry key.')
+    title = find("distance_attention").title
+    assert text.endswith(f'Next: distance_attention, "{title}", in chapter 2, Read a lookup table with a blurry key.')
 
 
 def test_after_the_last_one_there_is_no_next(capsys, monkeypatch):
     from attnlib.exercises.engine import record
 
-    monkeypatch.setattr(record, "_memory", {id: record.blank() | passed(id)[id] for id in registry() if id != "softmax"})
+    others = {id: record.blank() | {"state": "passed"} for id in registry() if id != "softmax"}
+    monkeypatch.setattr(record, "_memory", others)
     check("softmax", right)
     assert unwrapped(capsys.readouterr().out).endswith("That was the last one: all exercises are solved.")
 
@@ -92,7 +95,8 @@ DIFFERENCES = {
     "statements": ("def softmax(x):\n    return np.exp(x)", "Yours has one statement; the book's three."),
     "the same counts": ("def softmax(x):\n    y = 1\n    z = np.exp(x)\n    return z / y", ""),
     "other names for other exercises": (
-        "def sdpa(query, key, value):\n    return query\ndef softmax(x):\n    y = sdpa\n    z = np.exp(x)\n    return z", "",
+        "def sdpa(query, key, value):\n    return query\ndef softmax(x):\n    y = sdpa\n    z = np.exp(x)\n    return z",
+        "",
     ),
 }  # fmt: skip
 
@@ -104,9 +108,9 @@ def test_what_differs_is_counted_in_both_sources(case):
 
 
 def test_the_book_may_be_the_one_with_the_loop():
-    assert difference(find("online_softmax"), mine("def online_softmax(x, block):\n    return x", "online_softmax")) == (
-        "The book's goes through a loop in Python; yours works on whole arrays."
-    )
+    answer = mine("def online_softmax(x, block):\n    return x", "online_softmax")
+    sentence = "The book's goes through a loop in Python; yours works on whole arrays."
+    assert difference(find("online_softmax"), answer) == sentence
 
 
 @pytest.mark.parametrize("id", [id for id, exercise in registry().items() if not exercise.value])
@@ -116,7 +120,10 @@ def test_the_book_does_not_differ_from_itself(id):
 
 def test_without_a_source_nothing_is_said(monkeypatch, capsys):
     assert difference(find("softmax"), np.exp) == difference(find("delta_sum"), 1051) == ""
-    looping = "def softmax(x):\n    return np.stack([np.exp(r - r.max()) / np.exp(r - r.max()).sum() for r in x.reshape(-1, x.shape[-1])]).reshape(x.shape)"
+    looping = (
+        "def softmax(x):\n    rows = [np.exp(r - r.max()) for r in x.reshape(-1, x.shape[-1])]\n"
+        "    return np.stack([row / row.sum() for row in rows]).reshape(x.shape)"
+    )
     check("softmax", mine(looping))
     assert "    Yours goes through a loop in Python; the book's works on whole arrays.\n" in capsys.readouterr().out
     monkeypatch.setenv("ATTNLIB_HINTS", "off")

@@ -28,12 +28,14 @@ def in_a_cell(source):
 
 def test_the_line_of_the_cell_is_quoted():
     answer = in_a_cell("# mine\ndef softmax(x):\n    e = np.exp(x)\n    return e / e.sum(-1)\n")
-    assert stopped(answer).startswith("It stops in your line 4, `return e / e.sum(-1)`. Shapes (2, 3) and (2,) do not fit")
+    start = "It stops in your line 4, `return e / e.sum(-1)`. Shapes (2, 3) and (2,) do not fit"
+    assert stopped(answer).startswith(start)
 
 
 def test_the_innermost_line_that_is_the_readers_is_taken():
     helper = "def total(e):\n    return e.sum(axis=5)\ndef softmax(x):\n    return np.exp(x) / total(np.exp(x))\n"
-    assert stopped(in_a_cell(helper)).startswith("It stops in your line 2, `return e.sum(axis=5)`. This array has 1 axis;")
+    start = "It stops in your line 2, `return e.sum(axis=5)`. This array has 1 axis;"
+    assert stopped(in_a_cell(helper)).startswith(start)
     inside = "def softmax(x):\n    return np.apply_along_axis(lambda row: row @ row[:1], -1, x)\n"
     assert stopped(in_a_cell(inside)).startswith("It stops in your line 2, `return np.apply_along_axis(")
 
@@ -56,14 +58,22 @@ def test_what_does_not_stop_has_no_line():
     assert stopped(lambda x: 2 * right(x)) == "" and stopped(right) == "" and stopped(lambda: 1) == ""
 
 
+SUMS = "A product sums over the last axis of its left array, here {} long, and the last but one of its right, here {}."
+
 RAISING = {
     "broadcast": (lambda: np.ones((2, 3)) + np.ones(2), "Shapes (2, 3) and (2,) do not fit: read from the last axis,"),
-    "in place": (lambda: np.add(np.ones(3), np.ones((2, 3)), out=np.ones(3)), "The result has the shape (2, 3), and the array it is"),
-    "into a place": (lambda: np.ones((2, 3)).__setitem__(0, np.ones(2)), "An array of shape (2,) does not fit into a place of shape (3,)."),
-    "product": (lambda: np.ones((2, 3)) @ np.ones((4, 5)), "A product sums over the last axis of its left array, here 3 long, and the last but one of its right, here 4."),
-    "vector": (lambda: np.ones(2) @ np.ones((4, 5)), "A product sums over the last axis of its left array, here 2 long, and the last but one of its right, here 4."),
+    "in place": (
+        lambda: np.add(np.ones(3), np.ones((2, 3)), out=np.ones(3)),
+        "The result has the shape (2, 3), and where it is to be written (3,).",
+    ),
+    "into a place": (
+        lambda: np.ones((2, 3)).__setitem__(0, np.ones(2)),
+        "An array of shape (2,) does not fit into a place of shape (3,).",
+    ),
+    "product": (lambda: np.ones((2, 3)) @ np.ones((4, 5)), SUMS.format(3, 4)),
+    "vector": (lambda: np.ones(2) @ np.ones((4, 5)), SUMS.format(2, 4)),
     "number": (lambda: np.ones(2) @ np.float64(1.0), "A product `@` takes arrays with at least one axis"),
-    "dot": (lambda: np.dot(np.ones((2, 3)), np.ones((4, 5))), "A product sums over the last axis of its left array, here 3 long, and the last but one of its right, here 4."),
+    "dot": (lambda: np.dot(np.ones((2, 3)), np.ones((4, 5))), SUMS.format(3, 4)),
     "reshape": (lambda: np.ones(6).reshape(4, 2), "4 × 2 makes 8, and the array has 6 numbers."),
     "reshape -1": (lambda: np.ones(6).reshape(-1, 4), "4 in a row, and the array has 6 numbers."),
     "reshape -1 inside": (lambda: np.ones(9).reshape(2, -1, 3), "2 × 3 makes 6, and the array has 9 numbers."),
@@ -81,7 +91,10 @@ RAISING = {
     "subscript": (lambda: np.exp[0], "Square brackets pick from an array or list, but this is a numpy.ufunc."),
     "iterate": (lambda: list(1.5), "This is a float: there is nothing in it to go through."),
     "sequence": (lambda: np.zeros(2).__setitem__(0, [1, 2]), "One place of an array takes one number, not several."),
-    "cast": (lambda: np.ones(2, dtype=int).__isub__(0.5), "The result has decimals, and the array it is to be written into holds int64 only."),
+    "cast": (
+        lambda: np.ones(2, dtype=int).__isub__(0.5),
+        "The result has decimals, and the array it is to be written into holds int64 only.",
+    ),
     "name": (lambda: wieghts, "Nothing is called `wieghts` there:"),  # noqa: F821
     "unbound": (lambda: _unbound(), "`early` is used before this function has given it a value."),
 }  # fmt: skip
@@ -112,12 +125,18 @@ def test_the_line_stands_below_the_sentence(capsys):
 
 
 def test_in_a_kernel_the_line_of_the_cell_is_found(tmp_path):
-    cells = ["from attnlib.exercises import check, case", "def softmax(x):\n    y = x\n    return y[9]\ncheck('softmax', softmax)", "case('softmax')"]
+    cells = [
+        "from attnlib.exercises import check, case",
+        "def softmax(x):\n    y = x\n    return y[9]\ncheck('softmax', softmax)",
+        "case('softmax')",
+    ]
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
-    client = NotebookClient(notebook, timeout=60, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}})
+    folder = {"metadata": {"path": str(tmp_path)}}
+    client = NotebookClient(notebook, timeout=60, kernel_name="python3", resources=folder)
     client.execute(env={**os.environ})
     printed, shown = notebook.cells[1].outputs
-    assert "It stops in your line 3, `return y[9]`. Axis 0 has 1 place, numbered from 0; place 9" in unwrapped(printed.text)
+    line = "It stops in your line 3, `return y[9]`. Axis 0 has 1 place, numbered from 0; place 9"
+    assert line in unwrapped(printed.text)
     assert shown.output_type == "display_data" and set(shown.data) == {"text/html", "text/plain"}
     assert "Smallest case that goes wrong" not in printed.text and shown.data["text/plain"].startswith("Smallest case")
     assert notebook.cells[2].outputs[0].data == shown.data

@@ -33,7 +33,8 @@ def test_the_block_says_what_we_need_to_know_and_not_the_code(capsys):
     start, block, end = text.split("```")
     assert start == "" and block.startswith("text\n") and 'report("softmax", source=True)' in end
     assert [line.partition(":")[0] for line in block.splitlines()[1:] if line[0] != " "] == list(FIELDS)
-    assert "verdict: crashed (none named)\n" in block and "  [!] softmax: your function stops with ValueError: " in block
+    assert "verdict: crashed (none named)\n" in block
+    assert "  [!] softmax: your function stops with ValueError: " in block
     assert 'x (2, 3, 5)).\n' in block and "\ncase: x (" in block and '; from "all sizes differ"\n' in block
     versions = f"versions: attnlib {attnlib.__version__}, NumPy {np.__version__}, Python {platform.python_version()}\n"
     assert versions in block and block.endswith("\nsource: left out\n")
@@ -79,7 +80,8 @@ def test_nothing_leaves_the_machine(monkeypatch, capsys):
 def test_the_form_is_one_that_the_forge_takes_and_names_the_same_fields():
     form = yaml.safe_load(FORM.read_text(encoding="utf-8"))
     assert {"name", "description", "body"} <= set(form) <= {"name", "description", "title", "labels", "body"}
-    assert 'form "' + form["name"] + '"' in " ".join(Path(report.__code__.co_filename).read_text().replace('\\"', '"').split())
+    code = Path(report.__code__.co_filename).read_text(encoding="utf-8").replace('\\"', '"')
+    assert f'the form "{form["name"]}"' in code
     ids = []
     for item in form["body"]:
         assert item["type"] in ("markdown", "dropdown", "textarea")

@@ -1,4 +1,4 @@
-"""What comes after a right answer: the next exercise, and one line on how the book's answer differs from the reader's."""
+"""What comes after a right answer: the next exercise, and one line on how the book's differs from the reader's."""
 
 import ast
 import inspect
@@ -46,7 +46,8 @@ def where_it_is(exercise, here=None):
     >>> where_it_is(registry()["softmax"])
     'softmax, "A softmax that no finite score can break", in chapter 1, Turn scores into weights'
     """
-    return f'{exercise.id}, "{exercise.title}", in {"this chapter" if exercise.chapter == here else chapter_name(exercise.chapter)}'
+    place = "this chapter" if exercise.chapter == here else chapter_name(exercise.chapter)
+    return f'{exercise.id}, "{exercise.title}", in {place}'
 
 
 def chapter_name(topic):
@@ -84,7 +85,8 @@ def difference(exercise, answer):
     if mine["helpers"]:
         return f"Yours hands a part to {_listed(mine['helpers'])}; the book's does all in one function."
     if mine["exponentials"] > ours["exponentials"] > 0:
-        return f"Yours takes exponentials in {_number(mine['exponentials'])} places; the book's in {_number(ours['exponentials'])}."
+        places, theirs = _number(mine["exponentials"]), _number(ours["exponentials"])
+        return f"Yours takes exponentials in {places} places; the book's in {theirs}."
     if mine["statements"] != ours["statements"]:
         return f"Yours has {_counted(mine['statements'])}; the book's {_number(ours['statements'])}."
     return ""
@@ -129,7 +131,8 @@ def _is_text(node):
 
 
 def _number(count):
-    return ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")[count] if count < 10 else str(count)
+    words = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+    return words[count] if count < len(words) else str(count)
 
 
 def _counted(count):

@@ -1,7 +1,7 @@
 """A failing case for a notebook: the same table, and a picture of where a matrix is wrong.
 
-Styles stand in the elements themselves, as JupyterLab has no style sheet of ours, and they take their colours from the text
-around: so they hold in both schemes.
+Styles stand in the elements themselves, as JupyterLab has no style sheet of ours, and they take their colours from the
+text around: so they hold in both schemes.
 """
 
 import html
@@ -79,7 +79,8 @@ def _picture(wrong):
     for name, matrix in where.grids(wrong):
         rows = "".join(f'<tr style="background: none">{"".join(map(_mark, row))}</tr>' for row in matrix)
         label = f"{html.escape(name)} " if name else ""
-        parts.append(f'<div style="margin-right: 1rem">{label}<table style="border-collapse: collapse"><tbody>{rows}</tbody></table></div>')
+        table = f'<table style="border-collapse: collapse"><tbody>{rows}</tbody></table>'
+        parts.append(f'<div style="margin-right: 1rem">{label}{table}</div>')
     picture = f'<div aria-hidden="true" style="display: flex; flex-wrap: wrap; line-height: 1">{"".join(parts)}</div>'
     return f"{picture}{words} ({where.WRONG})"
 

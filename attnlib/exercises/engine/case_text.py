@@ -31,7 +31,7 @@ def title(case):
 
 
 def output_rows(case):
-    """Yield (name, array, text, which entries are wrong) for what was expected and got; the most telling output first."""
+    """Yield (name, array, text, wrong entries) for what was expected and got; the most telling output first."""
     several = len(case.outputs) > 1
     if case.returned is None:
         for place in range(min(MOST_OUTPUTS, len(case.outputs))):
@@ -74,7 +74,9 @@ def inline(array, digits=4):
         threshold=MOST_NUMBERS, edgeitems=2,
     )  # fmt: skip
     one_line = " ".join(shown.split()).replace("[ ", "[")
-    return one_line if len(one_line) <= ONE_LINE else "\n".join(line.rstrip() for line in shown.splitlines() if line.strip())
+    if len(one_line) <= ONE_LINE:
+        return one_line
+    return "\n".join(line.rstrip() for line in shown.splitlines() if line.strip())
 
 
 def told_apart(want, got):

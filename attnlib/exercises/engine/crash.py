@@ -28,7 +28,7 @@ class Line:
 
 
 def readers_line(error):
-    """Return the `Line` at which an exception arose: the innermost that is neither ours nor NumPy's nor Python's; or None."""
+    """Return the innermost `Line` of an exception that is neither ours nor NumPy's nor Python's; or None."""
     found, trace = None, error.__traceback__
     while trace is not None:
         if _is_the_readers(trace.tb_frame.f_code.co_filename):
@@ -78,12 +78,14 @@ def _shape(text):
 
 
 def _broadcast(one, other):
-    return f"Shapes {_shape(one)} and {_shape(other)} do not fit: read from the last axis, two sizes have to be equal, or one of them 1."
+    rule = "read from the last axis, two sizes have to be equal, or one of them 1"
+    return f"Shapes {_shape(one)} and {_shape(other)} do not fit: {rule}."
 
 
 def _product(operand, axis, size, other):
     left, right = (size, other) if operand == "0" else (other, size)
-    return f"A product sums over the last axis of its left array, here {left} long, and the last but one of its right, here {right}."
+    sums = f"A product sums over the last axis of its left array, here {left} long,"
+    return f"{sums} and the last but one of its right, here {right}."
 
 
 def _reshape(numbers, shape):
@@ -104,19 +106,23 @@ def _kinds(operator, one, other):
 
 
 def _kind(name):
-    names = {"NoneType": "None", "numpy.ndarray": "an array", "builtin_function_or_method": "a function", "str": "a text"}
+    names = {"NoneType": "None", "numpy.ndarray": "an array", "str": "a text"}
+    names["builtin_function_or_method"] = "a function"
     return names.get(name) or ("an " if name[:1] in "aeiou" else "a ") + name
 
 
 _WORDS = (
-    (r"NameError: name '(\w+)' is not defined", lambda name: f"Nothing is called `{name}` there: a slip of the pen, or a cell that has not run?"),
-    (r"UnboundLocalError: cannot access local variable '(\w+)'", lambda name: f"`{name}` is used before this function has given it a value."),
+    (r"NameError: name '(\w+)' is not defined",
+     lambda name: f"Nothing is called `{name}` there: a slip of the pen, or a cell that has not run?"),
+    (r"UnboundLocalError: cannot access local variable '(\w+)'",
+     lambda name: f"`{name}` is used before this function has given it a value."),
     (r"operands could not be broadcast together with shapes \(([\d,]*)\) \(([\d,]*)\)", _broadcast),
     (r"non-broadcastable output operand with shape \(([\d,]*)\) doesn't match the broadcast shape \(([\d,]*)\)",
-     lambda one, other: f"The result has the shape {_shape(other)}, and the array it is to be written into {_shape(one)}."),
+     lambda one, other: f"The result has the shape {_shape(other)}, and where it is to be written {_shape(one)}."),
     (r"could not broadcast input array from shape \(([\d,]*)\) into shape \(([\d,]*)\)",
      lambda one, other: f"An array of shape {_shape(one)} does not fit into a place of shape {_shape(other)}."),
-    (r"matmul: Input operand ([01]) has a mismatch in its core dimension ([01]) \(size (\d+) is different from (\d+)\)", _product),
+    (r"matmul: Input operand ([01]) has a mismatch in its core dimension ([01]) "
+     r"\(size (\d+) is different from (\d+)\)", _product),
     (r"matmul: Input operand [01] does not have enough dimensions",
      "A product `@` takes arrays with at least one axis; one of these is a single number."),
     (r"shapes \(([\d,]*)\) and \(([\d,]*)\) not aligned: (\d+) \(dim \d\) != (\d+)",
@@ -131,14 +137,19 @@ _WORDS = (
      "`if`, `while`, `and`, `or`, `not` need one True or False; here is a whole array of them."),
     (r"IndexError: list index out of range", "The list is shorter than this index."),
     (r"ZeroDivisionError", "Something is divided by 0."),
-    (r"AttributeError: 'numpy.ndarray' object has no attribute '(\w+)'", lambda name: f"An array has nothing called `.{name}`."),
+    (r"AttributeError: 'numpy.ndarray' object has no attribute '(\w+)'",
+     lambda name: f"An array has nothing called `.{name}`."),
     (r"AttributeError: module 'numpy' has no attribute '(\w+)'", lambda name: f"NumPy has nothing called `{name}`."),
     (r"unsupported operand type\(s\) for (\S+): '([\w.]+)' and '([\w.]+)'", _kinds),
-    (r"TypeError: '([\w.]+)' object is not callable", lambda name: f"Round brackets call a function, but this is {_kind(name)}."),
-    (r"TypeError: '([\w.]+)' object is not subscriptable", lambda name: f"Square brackets pick from an array or list, but this is {_kind(name)}."),
-    (r"TypeError: '([\w.]+)' object is not iterable", lambda name: f"This is {_kind(name)}: there is nothing in it to go through."),
+    (r"TypeError: '([\w.]+)' object is not callable",
+     lambda name: f"Round brackets call a function, but this is {_kind(name)}."),
+    (r"TypeError: '([\w.]+)' object is not subscriptable",
+     lambda name: f"Square brackets pick from an array or list, but this is {_kind(name)}."),
+    (r"TypeError: '([\w.]+)' object is not iterable",
+     lambda name: f"This is {_kind(name)}: there is nothing in it to go through."),
     (r"assignment destination is read-only", "This array may be read, not written to: make a copy first."),
     (r"Cannot cast ufunc '(\w+)' output from dtype\('float64'\) to dtype\('(\w+)'\)",
      lambda ufunc, kind: f"The result has decimals, and the array it is to be written into holds {kind} only."),
-    (r"inhomogeneous shape|setting an array element with a sequence", "One place of an array takes one number, not several."),
+    (r"inhomogeneous shape|setting an array element with a sequence",
+     "One place of an array takes one number, not several."),
 )  # fmt: skip

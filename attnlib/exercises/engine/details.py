@@ -51,7 +51,8 @@ def _case(exercise, probe, args, outcome, want):
     if outcome.changed and not problem:
         problem = f"changes its input {outcome.changed[0]}"
     marks = tuple(_marks(exercise, *pair) for pair in pairs)
-    return Case(exercise.id, probe.label, argument_names(exercise), args, exercise.outputs, wrong, marks, want, got, problem)
+    names = argument_names(exercise)
+    return Case(exercise.id, probe.label, names, args, exercise.outputs, wrong, marks, want, got, problem)
 
 
 def _marks(exercise, got, want):

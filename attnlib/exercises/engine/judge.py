@@ -212,7 +212,8 @@ def _unattempted(exercise, answer):
     begun = 0 < left < (len(answer) if isinstance(answer, (tuple, list)) else exercise.blanks)
     what = "not attempted yet" if not begun else "a TODO is left" if left == 1 else f"{left} TODOs are left"
     stands = what_stands(exercise, answer) if begun and callable(answer) else ()
-    return Result("unattempted", (f"[ ] {exercise.id}: {'; '.join((what, *stands[:1]))}", *(f"    {line}" for line in stands[1:])))
+    summary, below = "; ".join((what, *stands[:1])), [f"    {line}" for line in stands[1:]]
+    return Result("unattempted", (f"[ ] {exercise.id}: {summary}", *below))
 
 
 def _passed(exercise):

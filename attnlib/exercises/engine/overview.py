@@ -72,7 +72,8 @@ class Overview:
         return len({exercise.chapter for exercise in self.exercises}) == 1
 
     def _columns(self):
-        return ["chapter", "exercise", "level", "state", "tries", "hints", *(["saved"] if self.saved is not None else []), "last message"]
+        saved = ["saved"] if self.saved is not None else []
+        return ["chapter", "exercise", "level", "state", "tries", "hints", *saved, "last message"]
 
     def _rows(self):
         for exercise in self.exercises:
@@ -102,7 +103,8 @@ class Overview:
         chapters = dict.fromkeys(exercise.chapter for exercise in self.exercises)
         cards = "".join(map(self._card, chapters))
         grid = "display: grid; grid-template-columns: repeat(auto-fill, minmax(min(14rem, 100%), 1fr)); gap: 0.6rem"
-        return f'<ul class="progress-map" style="{grid}; list-style: none; margin: 0.5rem 0; padding: 0; max-width: 60rem">{cards}</ul>\n'
+        style = f"{grid}; list-style: none; margin: 0.5rem 0; padding: 0; max-width: 60rem"
+        return f'<ul class="progress-map" style="{style}">{cards}</ul>\n'
 
     def _card(self, topic):
         exercises = [exercise for exercise in self.exercises if exercise.chapter == topic]
@@ -125,10 +127,12 @@ class Overview:
             x = place * step + 10
             fill = _ACCENT if state == "passed" else "none"
             name = html.escape(f"{exercise.id}: {STATES.get(state, state)}")
-            parts.append(f'<g><title>{name}</title><circle cx="{x}" cy="10" r="7" style="fill: {fill}; stroke: {_ACCENT}; stroke-width: 2"/>')
+            style = f"fill: {fill}; stroke: {_ACCENT}; stroke-width: 2"
+            parts.append(f'<g><title>{name}</title><circle cx="{x}" cy="10" r="7" style="{style}"/>')
             if state == "passed":
                 ground = "var(--pst-color-background, var(--jp-layout-color0, white))"
-                parts.append(f'<path d="M{x - 3.5} 10.5l2.5 2.5 4.5-5" style="fill: none; stroke: {ground}; stroke-width: 2"/>')
+                style = f"fill: none; stroke: {ground}; stroke-width: 2"
+                parts.append(f'<path d="M{x - 3.5} 10.5l2.5 2.5 4.5-5" style="{style}"/>')
             elif state:
                 parts.append(f'<path d="M{x} 3a7 7 0 0 0 0 14z" style="fill: {_ACCENT}"/>')
             parts.append("</g>")
@@ -151,7 +155,8 @@ class Overview:
                 name = html.escape(chapter_name(topic)[:1].upper() + chapter_name(topic)[1:])
                 group = f'<th scope="rowgroup" colspan="{len(shown)}" style="{_PADDED}; text-align: left">{name}</th>'
                 lines.append(f"{'</tbody>' if len(lines) > 1 else ''}<tbody><tr>{group}</tr>")
-            cells = [_cell("th" if columns[place] == "exercise" else "td", "row", columns[place], row[place]) for place in shown]
+            kinds = ("th" if columns[place] == "exercise" else "td" for place in shown)
+            cells = [_cell(kind, "row", columns[place], row[place]) for kind, place in zip(kinds, shown, strict=True)]
             lines.append(f"<tr>{''.join(cells)}</tr>")
         return "\n".join([*lines, "</tbody></table></div>"])
 

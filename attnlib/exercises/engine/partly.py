@@ -71,7 +71,10 @@ def _only(exercise, place):
     key = exercise.id, place
     if key not in _alone:
         _alone[key] = replace(
-            exercise, outputs=(exercise.outputs[place],), oracle=lambda *args: exercise.oracle(*args)[place], method=None
+            exercise,
+            outputs=(exercise.outputs[place],),
+            oracle=lambda *args: exercise.oracle(*args)[place],
+            method=None,
         )
     return _alone[key]
 

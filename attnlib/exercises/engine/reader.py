@@ -89,7 +89,8 @@ def _tell_what_comes(exercise, answer):
 
 def _tell_the_next(exercise):
     following = next_exercise(record.load(), exercise.id)
-    say(f"    Next: {where_it_is(following, exercise.chapter)}." if following else "    That was the last one: all exercises are solved.")
+    place = f"Next: {where_it_is(following, exercise.chapter)}." if following else ""
+    say(f"    {place or 'That was the last one: all exercises are solved.'}")
 
 
 def case(id):

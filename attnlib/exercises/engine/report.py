@@ -46,11 +46,12 @@ def report(id, source=False):
 
 def _fields(exercise, last, source):
     result = last.result
+    stopped = [result.stopped] if source and result.stopped else []  # it quotes a line
     mistakes = ", ".join(result.mistakes) or "none named"
     return {
         "exercise": exercise.id,
         "verdict": f"{result.status} ({mistakes})" if result.status in ("wrong", "crashed") else result.status,
-        "message": "\n".join([*result.lines, *([result.stopped] if source and result.stopped else [])]),  # it quotes a line
+        "message": "\n".join([*result.lines, *stopped]),
         "case": _case(result.case),
         "versions": f"attnlib {attnlib.__version__}, NumPy {np.__version__}, Python {platform.python_version()}",
         "platform": f"{platform.system()} {platform.machine()}".strip(),

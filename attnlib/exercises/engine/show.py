@@ -15,7 +15,9 @@ def show(thing, indent=""):
 
 
 def in_notebook():
-    """Is there an IPython that shows more than text?"""
+    """Is there an IPython that shows more than text, or a page of the book that runs Python itself?"""
+    if sys.platform == "emscripten":
+        return "IPython.display" in sys.modules
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if hasattr(ipython, "get_ipython") else None
     return shell is not None and hasattr(shell, "kernel")

@@ -1,7 +1,7 @@
 """The smallest case on which an answer goes wrong in the same way: fewer rows, keys, features, and round numbers.
 
-A case counts only if the oracle and the book's solution agree on it: so what an exercise demands of its input (heads that
-divide the width, a logsumexp that belongs to the scores) holds for the small one, too.
+A case counts only if the oracle and the book's solution agree on it: so what an exercise demands of its input (heads
+that divide the width, a logsumexp that belongs to the scores) holds for the small one, too.
 """
 
 import time
@@ -76,7 +76,7 @@ class _Search:
                 args = self.exercise.consistent(args)
             except ValueError:  # no such case
                 return False
-        probe = Probe("a smaller one", lambda rng: tuple(np.copy(arg) if isinstance(arg, np.ndarray) else arg for arg in args))
+        probe = Probe("a smaller one", lambda rng: _copied(args))
         exercise = replace(self.exercise, probes=(probe,))
         want = _right_answer(exercise, probe)
         if want is None:
@@ -134,7 +134,8 @@ def _groups(exercise):
     Two axes belong together if they have the same size in every probe of the exercise.
     """
     probes, groups = [arguments(exercise, probe) for probe in exercise.probes], {}
-    for place, axis in {(place, axis) for args in probes for place, arg in enumerate(args) for axis in range(-np.ndim(arg), 0)}:
+    axes = {(place, axis) for args in probes for place, arg in enumerate(args) for axis in range(-np.ndim(arg), 0)}
+    for place, axis in sorted(axes):
         sizes = tuple(np.shape(args[place])[axis] if np.ndim(args[place]) >= -axis else None for args in probes)
         groups.setdefault(sizes, []).append((place, axis))
     return sorted(map(sorted, groups.values()), key=lambda group: (-len(group), group))
@@ -221,7 +222,12 @@ def _rounded(args, decimals):
 
 def _vanishes(rounded, args):
     """Is nothing but 0 left of an array?"""
-    return any(isinstance(arg, np.ndarray) and arg.any() and not new.any() for new, arg in zip(rounded, args, strict=True))
+    pairs = [pair for pair in zip(rounded, args, strict=True) if isinstance(pair[1], np.ndarray)]
+    return any(arg.any() and not new.any() for new, arg in pairs)
+
+
+def _copied(args):
+    return tuple(np.copy(arg) if isinstance(arg, np.ndarray) else arg for arg in args)
 
 
 def _changed(args, new):

@@ -50,7 +50,9 @@ def _spread(self, *args, **kwargs):
 
 
 _BINARY = "add sub mul matmul truediv floordiv mod divmod pow lshift rshift and xor or".split()
-_SPREADING = "lt le eq ne gt ge neg pos abs invert round trunc floor ceil call getitem array_ufunc array_function".split()
+_SPREADING = """
+    lt le eq ne gt ge neg pos abs invert round trunc floor ceil call getitem array_ufunc array_function
+""".split()
 _OTHER = """
     bool complex index bytes len iter next reversed contains setitem delitem enter exit setattr delattr instancecheck
 """.split()

@@ -35,7 +35,8 @@ def in_words(wrong):
         same = (wrong == wrong.reshape(-1, wrong.shape[-1])[0]).all()
         return f"{start}: {_listed('column', np.flatnonzero(wrong.reshape(-1, wrong.shape[-1])[0]))}" if same else start
     lines = np.arange(wrong.shape[-2])[:, None] - np.arange(wrong.shape[-1])
-    for where, part in (("above", lines < 0), ("on and above", lines <= 0), ("below", lines > 0), ("on and below", lines >= 0)):
+    parts = {"above": lines < 0, "on and above": lines <= 0, "below": lines > 0, "on and below": lines >= 0}
+    for where, part in parts.items():
         if (wrong == part).all():
             return f"{start}: those {where} the diagonal"
     if wrong.ndim == 2:
