@@ -54,7 +54,10 @@ async function run(first, last, next = false) {
       if (mine.stopped) break;
       if (all.length > 1) head.tell(`Running cell ${cell.number} of ${cells.length - 1}`, false);
       const result = await runOne(cell);
-      if (result.lost) return;
+      if (result.lost) {
+        if (last && cell !== last) notRun(last, result.lost);
+        return;
+      }
       count += 1;
       if (!result.ok && !mine.stopped && cell !== last) {
         failed(cell, last);
@@ -65,8 +68,7 @@ async function run(first, last, next = false) {
     if (next && !mine.stopped) cells[cells.indexOf(last) + 1]?.editor.box.focus();
   } catch (error) {
     head.tell(error.message);
-    last?.outputs.begin("");
-    last?.outputs.note(error.message);
+    if (last) notRun(last, error.message);
   } finally {
     for (const cell of all) if (cell.state === "Python is starting") cell.tell("");
     going = null;
@@ -102,11 +104,14 @@ async function runOne(cell) {
 function failed(cell, last) {
   const sentence = `Cell ${cell.number} ended with an error, so ${last ? `cell ${last.number} was` : "the cells below were"} not run.`;
   head.tell(sentence);
-  if (!last) return;
-  last.outputs.begin("");
-  last.outputs.note(sentence);
-  last.outputs.end();
-  last.tell("not run");
+  if (last) notRun(last, sentence);
+}
+
+function notRun(cell, sentence) {
+  cell.outputs.begin("");
+  cell.outputs.note(sentence);
+  cell.outputs.end();
+  cell.tell("not run");
 }
 
 function finished(mine, all, last, count) {
