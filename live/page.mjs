@@ -40,6 +40,11 @@ function above(cell) {
   return before.filter((each) => !each.ran && (!each.slow || cell.slow));
 }
 
+// The next cell whose code is not folded.
+function after(cell) {
+  return cells.slice(cells.indexOf(cell) + 1).find((each) => each.editor.box.checkVisibility());
+}
+
 // Runs the cells in order, then `last`; stops at the first error.
 async function run(first, last, next = false) {
   if (going) return;
@@ -65,7 +70,7 @@ async function run(first, last, next = false) {
       }
     }
     finished(mine, all, last, count);
-    if (next && !mine.stopped) cells[cells.indexOf(last) + 1]?.editor.box.focus();
+    if (next && !mine.stopped) after(last)?.editor.box.focus();
   } catch (error) {
     head.tell(error.message);
     if (last) notRun(last, error.message);
