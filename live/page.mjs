@@ -123,7 +123,7 @@ function finished(mine, all, last, count) {
   if (mine.stopped) head.tell(`Stopped after ${count} ${count === 1 ? "cell" : "cells"}. What the cells had computed is kept.`);
   else if (last) {
     head.tell("Python is ready", false);
-    head.hear(last.outputs.firstLine || `Cell ${last.number} ran; it prints nothing.`);
+    head.hear(last.outputs.aloud(last.exercise) || `Cell ${last.number} ran; it prints nothing.`);
   } else {
     const slow = cells.filter((cell) => cell.slow && !cell.ran);
     const left = slow.length ? ` Left out because it is slow: cell ${slow.map((cell) => cell.number).join(", ")}.` : "";
@@ -163,9 +163,10 @@ function showProgress() {
     if (!cell.exercise) continue;
     const entry = progress[cell.exercise];
     cell.showProgress(entry);
+    const passed = entry?.state === "passed";
     const box = document.querySelector(`input[data-exercise="${cell.exercise}"]`);
-    if (entry?.state === "passed" && box && !box.checked && !cell.ticked) box.click();
-    cell.ticked = entry?.state === "passed";
+    if (passed && cell.passed === false && box && !box.checked) box.click(); // just now; later it is the reader's own
+    cell.passed = passed;
   }
 }
 

@@ -2,8 +2,11 @@
 
 import json
 import re
+from pathlib import Path
 
+import browser
 import pytest
+import running as running_parts
 from compare import text
 from running import TEXTS, Running, expect, has_python
 from watched import Watched, accessibility
@@ -152,7 +155,7 @@ def test_an_exercise_wrong_hinted_right_kept_and_used_in_the_next_chapter(desk):
     shown = running.run(cell, WRONG)
     wrong = grade(find("softmax"), function_of(WRONG))
     assert " ".join(shown.split()).startswith(" ".join(" ".join(wrong.lines).split()))
-    assert running.heard.startswith("[!] softmax")
+    assert running.heard.startswith("[!] softmax") and running.heard == " ".join(" ".join(wrong.lines).split())
     assert cell.locator(".live-badge").inner_text() == "not right yet, 1 try"
     assert "Hint 1 of 3: What happens to exp(1000)?" in running.run(running.scratch, 'hint("softmax")')
     assert "[x] softmax: all 9 cases right" in running.run(cell, RIGHT)
@@ -240,6 +243,25 @@ def test_a_browser_without_webassembly_is_told(desk):
     desk.context.add_init_script("delete globalThis.WebAssembly;")
     running = Running(desk.open(CHAPTER))
     assert "no WebAssembly" in running.run(running.cell(2))
+
+
+def test_the_documented_policy_is_enough(chromium, site):
+    """Served with the strictest policy that live/README.md names, a chapter runs, and the browser reports no violation."""
+    readme = (Path(running_parts.__file__).parents[2] / "live" / "README.md").read_text(encoding="utf-8")
+    policy = " ".join(re.search(r"```text\nContent-Security-Policy: (.*?)\n```", readme, re.S)[1].split())
+
+    class Strict(browser.Quiet):
+        def end_headers(self):
+            self.send_header("Content-Security-Policy", policy)
+            super().end_headers()
+
+    with browser.served(site, Strict) as url, Watched(chromium, url, 1440) as watched:
+        running = Running(watched.open(CHAPTER))
+        assert "mat" in running.run(running.cell(2))
+        figure = running.run(running.cell(3))
+        stop(running, running.scratch, LOOPS["bare"])
+        assert "Stopped in line" in running.shown(running.scratch) and "Fig. 1.1" in figure
+        assert not [fault for fault in watched.faults if "FILE_NOT_FOUND" not in fault]
 
 
 # Keyboard, phone, screen reader
