@@ -36,6 +36,7 @@ class Running:
 
     def run(self, cell, code=None):
         """Run a cell, with other code if it is given; return what it shows when all is done."""
+        cell.evaluate("cell => cell.querySelectorAll('details.above-input').forEach(fold => { fold.open = true; })")
         if code is not None:
             self.type(cell, code)
         cell.locator(".live-button").first.click()
