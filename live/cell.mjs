@@ -16,7 +16,8 @@ export class Cell {
       run: (next) => hears.run(this, next),
     });
     this.key = this.exercise ?? hash(this.editor.original);
-    this.outputs = new Outputs(box, this.input.closest("details") ?? this.input);
+    const fold = this.input.closest("details");
+    this.outputs = new Outputs(box, box.contains(fold) ? fold : this.input);
     this.hears = hears;
     this.ran = false;
     this.row = this.input.querySelector(".live-row") ?? this.input.appendChild(element("div", "live-row"));

@@ -22,6 +22,8 @@ export class Editor {
     pre.parentElement.classList.add("live-editor");
     box.addEventListener("input", () => this.changed());
     box.addEventListener("keydown", (event) => this.key(event));
+    // The larger letters of a phone stay: if they went when a button is touched, the button would move away.
+    box.addEventListener("focus", () => pre.parentElement.classList.add("live-typed"));
     box.addEventListener("blur", () => (this.leaving = false));
   }
 

@@ -133,8 +133,9 @@ export class Outputs {
     this.place.append(box);
   }
 
-  // The first line of what was printed, for who hears the page.
-  get firstLine() {
+  // What is said aloud: a verdict whole, as far as its first output goes, of anything else the first line.
+  aloud(isVerdict) {
+    if (isVerdict) return (this.place.firstElementChild?.innerText ?? "").trim().replace(/\s+/g, " ").slice(0, 500);
     return this.place.innerText.trim().split("\n")[0].slice(0, 300);
   }
 }

@@ -40,6 +40,11 @@ function above(cell) {
   return before.filter((each) => !each.ran && (!each.slow || cell.slow));
 }
 
+// The next cell whose code is not folded.
+function after(cell) {
+  return cells.slice(cells.indexOf(cell) + 1).find((each) => each.editor.box.checkVisibility());
+}
+
 // Runs the cells in order, then `last`; stops at the first error.
 async function run(first, last, next = false) {
   if (going) return;
@@ -54,7 +59,10 @@ async function run(first, last, next = false) {
       if (mine.stopped) break;
       if (all.length > 1) head.tell(`Running cell ${cell.number} of ${cells.length - 1}`, false);
       const result = await runOne(cell);
-      if (result.lost) return;
+      if (result.lost) {
+        if (last && cell !== last) notRun(last, result.lost);
+        return;
+      }
       count += 1;
       if (!result.ok && !mine.stopped && cell !== last) {
         failed(cell, last);
@@ -62,11 +70,10 @@ async function run(first, last, next = false) {
       }
     }
     finished(mine, all, last, count);
-    if (next && !mine.stopped) cells[cells.indexOf(last) + 1]?.editor.box.focus();
+    if (next && !mine.stopped) after(last)?.editor.box.focus();
   } catch (error) {
     head.tell(error.message);
-    last?.outputs.begin("");
-    last?.outputs.note(error.message);
+    if (last) notRun(last, error.message);
   } finally {
     for (const cell of all) if (cell.state === "Python is starting") cell.tell("");
     going = null;
@@ -102,18 +109,21 @@ async function runOne(cell) {
 function failed(cell, last) {
   const sentence = `Cell ${cell.number} ended with an error, so ${last ? `cell ${last.number} was` : "the cells below were"} not run.`;
   head.tell(sentence);
-  if (!last) return;
-  last.outputs.begin("");
-  last.outputs.note(sentence);
-  last.outputs.end();
-  last.tell("not run");
+  if (last) notRun(last, sentence);
+}
+
+function notRun(cell, sentence) {
+  cell.outputs.begin("");
+  cell.outputs.note(sentence);
+  cell.outputs.end();
+  cell.tell("not run");
 }
 
 function finished(mine, all, last, count) {
   if (mine.stopped) head.tell(`Stopped after ${count} ${count === 1 ? "cell" : "cells"}. What the cells had computed is kept.`);
   else if (last) {
     head.tell("Python is ready", false);
-    head.hear(last.outputs.firstLine || `Cell ${last.number} ran; it prints nothing.`);
+    head.hear(last.outputs.aloud(last.exercise) || `Cell ${last.number} ran; it prints nothing.`);
   } else {
     const slow = cells.filter((cell) => cell.slow && !cell.ran);
     const left = slow.length ? ` Left out because it is slow: cell ${slow.map((cell) => cell.number).join(", ")}.` : "";
@@ -153,9 +163,10 @@ function showProgress() {
     if (!cell.exercise) continue;
     const entry = progress[cell.exercise];
     cell.showProgress(entry);
+    const passed = entry?.state === "passed";
     const box = document.querySelector(`input[data-exercise="${cell.exercise}"]`);
-    if (entry?.state === "passed" && box && !box.checked && !cell.ticked) box.click();
-    cell.ticked = entry?.state === "passed";
+    if (passed && cell.passed === false && box && !box.checked) box.click(); // just now; later it is the reader's own
+    cell.passed = passed;
   }
 }
 

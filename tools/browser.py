@@ -44,9 +44,9 @@ class Server(ThreadingHTTPServer):
 
 
 @contextlib.contextmanager
-def served(folder):
+def served(folder, handler=Quiet):
     """Serve a folder on a free port of the loopback interface; yields the address."""
-    server = Server(("127.0.0.1", 0), functools.partial(Quiet, directory=str(folder)))
+    server = Server(("127.0.0.1", 0), functools.partial(handler, directory=str(folder)))
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
         yield f"http://127.0.0.1:{server.server_port}/"

@@ -2,6 +2,7 @@
 
 import io
 
+from IPython import get_ipython
 from matplotlib._pylab_helpers import Gcf
 from matplotlib.backend_bases import FigureManagerBase
 from matplotlib.backends.backend_svg import FigureCanvasSVG
@@ -11,13 +12,11 @@ FigureCanvas, FigureManager = FigureCanvasSVG, FigureManagerBase
 
 def show(*arguments, **options):
     """Show every open figure and close it."""
-    import runtime
-
     try:
         for manager in Gcf.get_all_fig_managers():
             figure = manager.canvas.figure
             if figure.axes or figure.lines:
-                runtime.show_data({"text/plain": repr(figure), "image/svg+xml": svg(figure)})
+                get_ipython().display_pub.publish({"text/plain": repr(figure), "image/svg+xml": svg(figure)})
     finally:
         Gcf.destroy_all()
 

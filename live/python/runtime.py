@@ -21,6 +21,7 @@ import time
 import traceback
 from pathlib import Path
 
+from IPython.display import display
 from pyodide.code import eval_code
 
 WORK = Path("/course/chapters")
@@ -80,8 +81,6 @@ def start(post, ended):
     os.environ.pop("ATTNLIB_LIBRARY", None)
     os.chdir(WORK)
     sys.path[:0] = [str(WORK), "/course", "/course/live/python"]
-    from IPython.display import display
-
     builtins.input, builtins.display = _no_input, display  # a notebook has the second without an import
 
 
@@ -97,7 +96,7 @@ def run(code, number):
     try:
         value = eval_code(code, sys.modules["__main__"].__dict__, filename=file)
         if value is not None:
-            show(value)
+            display(value)
         _show_figures()
         return True
     except BaseException as error:
@@ -111,8 +110,8 @@ def run(code, number):
         ERRORS.flush()
 
 
-def show(value):
-    """Show a value as the last one of a cell: its text, and its HTML or picture if it has one."""
+def contents(value):
+    """What a cell shows of its last value, by MIME type: its text, and its HTML or picture if it has one."""
     data = {"text/plain": repr(value)}
     if hasattr(value, "_repr_mimebundle_"):
         bundle = value._repr_mimebundle_()
@@ -120,7 +119,7 @@ def show(value):
     for name, kind in (("_repr_html_", "text/html"), ("_repr_markdown_", "text/markdown"), ("_repr_svg_", "image/svg+xml")):
         if hasattr(value, name) and not isinstance(value, type) and (content := getattr(value, name)()) is not None:
             data[kind] = content
-    show_data(data)
+    return data
 
 
 def show_data(data):

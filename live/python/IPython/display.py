@@ -35,6 +35,7 @@ class SVG(_Shown):
 def display(*objects):
     """Show each object as the last value of a cell is shown."""
     import runtime
+    from IPython import get_ipython
 
     for shown in objects:
-        runtime.show(shown)
+        get_ipython().display_pub.publish(runtime.contents(shown))

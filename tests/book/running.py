@@ -1,0 +1,71 @@
+"""A page whose cells run: what its tests share."""
+
+import pytest
+from playwright.sync_api import expect
+
+IDLE = "document.querySelector('.live-head > .live-button')?.textContent === 'Run this page'"
+TEXTS = """() => [...document.querySelectorAll('div.cell')].map(cell => {
+    const place = cell.querySelector('.cell_output')?.cloneNode(true);
+    if (!place || cell.matches('[class*=tag_exercise-]')) return '';
+    place.querySelectorAll('.headerlink, .copybtn').forEach(part => part.remove());
+    return place.textContent.split('\\n').filter(line => line.trim()).join('\\n');
+})"""
+
+
+class Running:
+    """The cells of a page, by number from 1; the last is the one to try things in."""
+
+    def __init__(self, page):
+        self.page = page
+        page.context.set_default_timeout(30_000)
+        page.wait_for_selector("html.live", state="attached")
+
+    def cell(self, number):
+        return self.page.locator("div.cell").nth(number - 1)
+
+    def exercise(self, id):
+        return self.page.locator(f"div.cell.tag_exercise-{id}")
+
+    @property
+    def scratch(self):
+        self.page.locator("details.live-scratch").evaluate("box => { box.open = true; }")
+        return self.page.locator("details.live-scratch div.cell")
+
+    def type(self, cell, code):
+        cell.locator("textarea").fill(code)
+
+    def run(self, cell, code=None):
+        """Run a cell, with other code if it is given; return what it shows when all is done."""
+        cell.evaluate("cell => cell.querySelectorAll('details.above-input').forEach(fold => { fold.open = true; })")
+        if code is not None:
+            self.type(cell, code)
+        cell.locator(".live-button").first.click()
+        self.idle()
+        return self.shown(cell)
+
+    def shown(self, cell):
+        return cell.locator(".cell_output").inner_text()
+
+    def run_all(self):
+        self.page.locator(".live-head > .live-button").click()
+        self.idle()
+
+    def idle(self):
+        self.page.wait_for_function(IDLE, timeout=100_000)
+
+    @property
+    def said(self):
+        return self.page.locator(".live-head > .live-said").inner_text()
+
+    @property
+    def heard(self):
+        return self.page.locator("#live-status").text_content()
+
+
+def has_python(site):
+    """Skip where the pages are built without a Python."""
+    if not (site / "_static" / "live").is_dir():
+        pytest.skip("the pages are built without a Python; run: make live")
+
+
+__all__ = ["Running", "TEXTS", "expect", "has_python"]

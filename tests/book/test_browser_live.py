@@ -1,0 +1,339 @@
+"""Cells that run in the page, in a real browser: chapter 1 whole, an exercise to its end, what is kept, loops, faults."""
+
+import json
+import re
+from pathlib import Path
+
+import browser
+import pytest
+import running as running_parts
+from compare import text
+from running import TEXTS, Running, expect, has_python
+from watched import Watched, accessibility
+
+from attnlib.exercises import grade
+from attnlib.exercises.engine.registry import find
+
+CHAPTER, NEXT = "chapters/01_softmax.html", "chapters/02_attention.html"
+HEAD, TAIL = "def softmax(x):\n", '\n\ncheck("softmax", softmax)'
+WRONG = HEAD + "    exponentials = np.exp(x)\n    return exponentials / exponentials.sum(axis=-1, keepdims=True)" + TAIL
+RIGHT = HEAD + "    e = np.exp(x - x.max(axis=-1, keepdims=True))\n    return e / e.sum(axis=-1, keepdims=True)" + TAIL
+
+
+@pytest.fixture(autouse=True)
+def with_python(site):
+    has_python(site)
+
+
+@pytest.fixture(scope="module")
+def started(chromium, address, site):
+    """Chapter 1 after "Run this page", and what its cells showed before and after."""
+    has_python(site)
+    with Watched(chromium, address, 1440, color_scheme="light") as watched:
+        watched.context.add_init_script(PATIENT)
+        running = Running(watched.open(CHAPTER))
+        before = watched.page.evaluate(TEXTS)
+        running.run_all()
+        yield watched, running, before, watched.page.evaluate(TEXTS), running.said
+        # Stop takes back the address that a running cell looks for.
+        assert not [fault for fault in watched.faults if not re.match(r"(net::)?ERR_FILE_NOT_FOUND: blob:|Failed to load.*FILE_NOT", fault)]
+
+
+# A whole chapter
+
+
+def test_before_a_click_there_is_no_python_and_little_script(desk):
+    asked = []
+    desk.context.on("request", lambda request: "/live/" in request.url and asked.append(request))
+    page = desk.open(CHAPTER)
+    Running(page)
+    assert asked and not [request.url for request in asked if "/python-" in request.url or "worker" in request.url]
+    assert sum(len(request.response().body()) for request in asked) < 42_000  # script and style sheet, not compressed
+
+
+def test_chapter_1_shows_what_is_stored(started, record_property):
+    _, _, before, after, said = started
+    assert said == f"All {len(before) - 1} cells ran."  # the last one is the reader's own
+    assert len(before) == len(after) > 30
+    wrong = {number: said for number, pair in enumerate(zip(before, after), start=1) if (said := text.difference(*pair))}
+    assert wrong == {}
+    record_property("checked cells that run in the page", len(after))
+
+
+def test_figures_are_drawn_anew_with_their_captions_and_alt(started):
+    page = started[0].page
+    figures = page.evaluate("[...document.querySelectorAll('.cell_output figure')].map(f => [f.querySelector('img').src, f.querySelector('img').alt, f.innerText])")
+    assert len(figures) > 5
+    for address, alt, caption in figures:
+        assert address.startswith("blob:") and address.endswith("#.svg")
+        assert "Before:" not in alt and "changed" not in caption and re.match(r"Fig\. 1\.\d+", caption.strip())
+
+
+def test_a_figure_of_changed_code_says_so(started):
+    _, running, *_ = started
+    figure = running.page.locator("#fig-shares")
+    box = running.page.locator("div.cell", has=figure)
+    box.locator("details").first.evaluate("box => { box.open = true; }")
+    running.run(box, box.locator("textarea").input_value().replace("width=0.7", "width=0.2"))
+    expect(figure).to_contain_text("Drawn by your changed code.")
+    assert figure.locator("img").get_attribute("alt").startswith("Drawn by your changed code. Before: Two bar charts")
+    box.get_by_role("button", name="Reset").click()
+    expect(figure).not_to_contain_text("changed code")
+    assert figure.locator("img").get_attribute("alt").startswith("Two bar charts")
+
+
+def test_a_traceback_is_cut_to_the_readers_lines(started):
+    _, running, *_ = started
+    shown = running.run(running.scratch, "def twice(x):\n    return np.broadcast_to(x, (2, 2))\n\ntwice(np.zeros(3))")
+    lines = shown.strip().splitlines()
+    assert lines[:3] == ["Traceback (most recent call last):", "  This cell, line 4, in <module>", "    twice(np.zeros(3))"]
+    assert "  This cell, line 2, in twice" in lines and not re.search("site-packages|numpy/|/course", shown)
+    assert lines[-1].startswith("ValueError: operands could not be broadcast together")
+
+
+def test_megabytes_of_output_are_cut(started):
+    _, running, *_ = started
+    shown = running.run(running.scratch, "for _ in range(10_000):\n    print('x' * 100)")
+    assert 290_000 < len(shown) < 310_000 and shown.strip().endswith("The output is too long to show: the rest is left out.")
+
+
+# Stop
+
+
+LOOPS = {
+    "bare": "n = 0\nwhile True:\n    n += 1",
+    "arrays": "n = 1\nwhile True:\n    np.ones((50, 50)) @ np.ones((50, 50))",
+    "recursion": "n = 1\ndef fib(n):\n    return fib(n - 1) + fib(n - 2) if n > 1 else n\n\nfib(60)",
+    "prints": "n = 1\nwhile True:\n    print('again')",
+}
+
+
+# On a busy machine a cell may take longer to stop than the page waits for it.
+PATIENT = """{
+    const usual = window.setTimeout;
+    window.setTimeout = (act, wait, ...rest) => usual(act, wait === 2000 ? window.patience ?? wait : wait, ...rest);
+}"""
+
+
+def stop(running, cell, code, patience=60_000):
+    running.page.evaluate("patience => { window.patience = patience; }", patience)
+    running.type(cell, code)
+    cell.locator(".live-button").first.click()
+    expect(cell.locator(".live-said")).to_contain_text("running", timeout=60_000)
+    running.page.wait_for_timeout(400)
+    cell.get_by_role("button", name="Stop").click()
+    running.idle()
+
+
+@pytest.mark.parametrize("name", LOOPS)
+def test_stop_ends_a_loop_and_keeps_what_was_computed(started, name):
+    _, running, *_ = started
+    stop(running, running.scratch, LOOPS[name])
+    assert "Stopped in line" in running.shown(running.scratch)
+    assert running.said == "Stopped after 1 cell. What the cells had computed is kept."
+    assert "True True" in running.run(running.scratch, "print(n > 0, 'softmax_backward' in globals())")
+
+
+def test_an_endless_answer_is_stopped_by_the_check(started):
+    _, running, *_ = started
+    cell = running.exercise("softmax_backward")
+    shown = running.run(cell, 'def softmax_backward(d_weights, weights):\n    while True:\n        pass\n\ncheck("softmax_backward", softmax_backward)')
+    assert "still running after 2 seconds" in " ".join(shown.split())
+    recursive = "def softmax_backward(d_weights, weights):\n    f = lambda n: f(n - 1) + f(n - 2) if n > 1 else n\n    return f(60)"
+    shown = running.run(cell, recursive + '\n\ncheck("softmax_backward", softmax_backward)')
+    assert "still running after 2 seconds" in " ".join(shown.split())
+    cell.get_by_role("button", name="Reset").click()
+
+
+@pytest.mark.parametrize("code", ["while True:\n    try:\n        while True: pass\n    except: pass", "import time\ntime.sleep(1000)"])
+def test_what_does_not_stop_is_ended_and_nothing_typed_is_lost(started, code):
+    _, running, *_ = started
+    stop(running, running.scratch, code, patience=2000)
+    assert running.said.startswith("The cell did not stop, so Python was started anew.")
+    assert running.scratch.locator("textarea").input_value() == code
+    # What stood above runs again by itself.
+    assert "[x] softmax" in running.run(running.exercise("softmax"), RIGHT)
+
+
+# What is kept
+
+
+def test_an_exercise_wrong_hinted_right_kept_and_used_in_the_next_chapter(desk):
+    running = Running(desk.open(CHAPTER))
+    cell = running.exercise("softmax")
+    shown = running.run(cell, WRONG)
+    wrong = grade(find("softmax"), function_of(WRONG))
+    assert " ".join(shown.split()).startswith(" ".join(" ".join(wrong.lines).split()))
+    assert running.heard.startswith("[!] softmax") and running.heard == " ".join(" ".join(wrong.lines).split())
+    assert cell.locator(".live-badge").inner_text() == "not right yet, 1 try"
+    assert "Hint 1 of 3: What happens to exp(1000)?" in running.run(running.scratch, 'hint("softmax")')
+    assert "[x] softmax: all 9 cases right" in running.run(cell, RIGHT)
+    assert "Saved: softmax, in my_attention.py" in running.run(running.scratch, 'save("softmax")')
+    page = desk.open(CHAPTER)  # before Python starts
+    assert cell.locator("textarea").input_value() == RIGHT
+    assert cell.locator(".live-badge").inner_text() == "solved, 2 tries"
+    expect(page.locator("input[data-exercise=softmax]")).to_be_checked()
+    running = Running(desk.open(NEXT))
+    shown = running.run(running.scratch, 'from attnlib.exercises import load\nload("softmax")(np.zeros(4))')
+    assert "Yours, from my_attention.py: softmax." in shown and "0.25" in shown
+
+
+def function_of(code):
+    import numpy as np
+
+    space = {"np": np, "check": lambda *_: None}
+    exec(code, space)
+    return space["softmax"]
+
+
+def test_work_is_exported_imported_and_reset(desk, tmp_path):
+    running = Running(desk.open(CHAPTER))
+    running.type(running.cell(2), "words = ['one']")
+    page = running.page
+    page.locator(".live-work > summary").click()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Export").click()
+    exported = json.loads(download.value.path().read_text(encoding="utf-8"))
+    assert [list(texts.values()) for name, texts in exported["work"].items() if name.startswith("edits:")] == [["words = ['one']"]]
+    page.get_by_role("button", name="Reset everything").click()
+    with page.expect_navigation():
+        page.get_by_role("button", name="Yes, forget it").click()
+    assert running.cell(2).locator("textarea").input_value().startswith("words = [\"mat\"")
+    (tmp_path / "other.json").write_text("[1]")
+    (tmp_path / "mine.json").write_text(json.dumps(exported))
+    running = Running(page)
+    page.set_input_files(".live-work input[type=file]", tmp_path / "other.json")
+    expect(page.locator(".live-head > .live-said")).to_have_text("That file is not an export of this book.")
+    with page.expect_navigation():
+        page.set_input_files(".live-work input[type=file]", tmp_path / "mine.json")
+    Running(page)
+    assert running.cell(2).locator("textarea").input_value() == "words = ['one']"
+
+
+@pytest.mark.parametrize(("error", "words"), [("QuotaExceededError", "store for this site is full"), ("SecurityError", "keeps nothing")])
+def test_a_store_that_refuses_is_said(desk, error, words):
+    desk.context.add_init_script(
+        f"""const usual = Storage.prototype.setItem;
+        Storage.prototype.setItem = function (key, text) {{
+            if (key.startsWith("attention-derived-live")) throw new DOMException("no", "{error}");
+            usual.call(this, key, text);
+        }};"""
+    )
+    running = Running(desk.open(CHAPTER))
+    running.type(running.cell(2), "words = []")
+    assert words in running.said
+    assert running.cell(2).locator("textarea").input_value() == "words = []"
+
+
+# Faults
+
+
+@pytest.mark.parametrize(
+    ("file", "answer", "words"),
+    [
+        ("**/pyodide.asm.wasm", {"status": 404}, "The file pyodide.asm.wasm is missing on this site"),
+        ("**/python_stdlib.zip", {"body": b"altered"}, "The file python_stdlib.zip on this site is not the one that belongs to the book"),
+        ("**/numpy-*.whl", None, "The network was lost while numpy-"),
+        ("**/matplotlib-*.whl", None, "The network was lost while matplotlib-"),
+        ("**/files.json", {"status": 404}, "The list of Python's files cannot be fetched"),
+    ],
+)
+def test_a_file_that_cannot_be_had_is_named_and_the_page_stays_usable(chromium, address, file, answer, words):
+    with Watched(chromium, address, 1440) as watched:  # its faults are ours here
+        running = Running(watched.open(CHAPTER))
+        watched.context.route(file, lambda route: route.fulfill(**answer) if answer else route.abort())
+        shown = running.run(running.cell(2))
+        assert words in shown and words in running.said
+        watched.context.unroute_all()
+        assert "mat" in running.run(running.cell(2))
+
+
+def test_a_browser_without_webassembly_is_told(desk):
+    desk.context.add_init_script("delete globalThis.WebAssembly;")
+    running = Running(desk.open(CHAPTER))
+    assert "no WebAssembly" in running.run(running.cell(2))
+
+
+def test_the_documented_policy_is_enough(chromium, site):
+    """Served with the strictest policy that live/README.md names, a chapter runs, and the browser reports no violation."""
+    readme = (Path(running_parts.__file__).parents[2] / "live" / "README.md").read_text(encoding="utf-8")
+    policy = " ".join(re.search(r"```text\nContent-Security-Policy: (.*?)\n```", readme, re.S)[1].split())
+
+    class Strict(browser.Quiet):
+        def end_headers(self):
+            self.send_header("Content-Security-Policy", policy)
+            super().end_headers()
+
+    with browser.served(site, Strict) as url, Watched(chromium, url, 1440) as watched:
+        running = Running(watched.open(CHAPTER))
+        assert "mat" in running.run(running.cell(2))
+        watched.page.evaluate(PATIENT)
+        figure = running.run(running.cell(3))
+        stop(running, running.scratch, LOOPS["bare"])
+        assert "Stopped in line" in running.shown(running.scratch) and "Fig. 1.1" in figure
+        assert not [fault for fault in watched.faults if "FILE_NOT_FOUND" not in fault]
+
+
+# Keyboard, phone, screen reader
+
+
+def test_keyboard_alone(desk):
+    running = Running(desk.open(CHAPTER))
+    page, box = running.page, running.exercise("softmax").locator("textarea")
+    box.focus()
+    page.keyboard.press("Control+A")
+    page.keyboard.type("def softmax(x):\nreturn 1")  # the line after a colon is indented by itself
+    assert box.input_value() == "def softmax(x):\n    return 1"
+    page.keyboard.press("Shift+Tab")
+    assert box.input_value() == "def softmax(x):\nreturn 1"
+    page.keyboard.press("Shift+Home")  # what is selected is indented
+    page.keyboard.press("Tab")
+    assert box.input_value() == "def softmax(x):\n    return 1"
+    page.keyboard.press("Control+Z")
+    assert box.input_value() == "def softmax(x):\nreturn 1"
+    page.keyboard.press("Escape")
+    page.keyboard.press("Tab")  # to the button that copies
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.innerText.trim()").startswith("Run")
+    page.keyboard.press("Shift+Tab")
+    page.keyboard.press("Shift+Tab")
+    page.keyboard.press("Control+A")
+    page.keyboard.type('check("softmax", ...)')
+    page.keyboard.press("Shift+Enter")
+    running.idle()
+    assert running.heard == "[ ] softmax: not attempted yet"
+    assert page.evaluate("document.activeElement.tagName") == "TEXTAREA" and not box.evaluate("box => box.matches(':focus')")
+
+
+def test_phone(phone):
+    running = Running(phone.open(CHAPTER))
+    cell = running.exercise("softmax")
+    cell.locator("textarea").tap()
+    assert cell.locator("textarea").evaluate("box => getComputedStyle(box).fontSize") == "16px"  # else a phone enlarges the page
+    assert "[!] softmax" in running.run(cell, WRONG)
+    assert running.page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+def test_running_pages_are_accessible_in_both_schemes(chromium, address, width):
+    with Watched(chromium, address, width, color_scheme="light") as watched:
+        running = Running(watched.open(CHAPTER))
+        running.run(running.exercise("softmax"), WRONG)
+        running.run(running.scratch, "1 / 0")
+        running.page.locator(".live-work > summary").click()
+        for scheme in ("light", "dark"):
+            watched.page.emulate_media(color_scheme=scheme)
+            watched.page.wait_for_timeout(100)
+            assert not accessibility(watched.page), scheme
+        assert not watched.faults
+
+
+def test_editor_and_colours_have_one_height(desk):
+    page = desk.open(CHAPTER)
+    Running(page)
+    page.evaluate("document.querySelectorAll('details').forEach(box => { box.open = true; })")
+    sizes = page.evaluate(
+        "[...document.querySelectorAll('.live-editor')].map(box => [box.querySelector('pre'), box.querySelector('textarea')])"
+        ".map(([pre, area]) => [pre.clientHeight, area.clientHeight, area.scrollHeight])"
+    )
+    assert len(sizes) > 30 and all(pre == area >= inner for pre, area, inner in sizes), sizes
