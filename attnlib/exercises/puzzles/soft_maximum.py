@@ -1,0 +1,131 @@
+"""The exercise on the two slopes of a soft maximum."""
+
+import cmath
+
+import numpy as np
+
+from attnlib.exercises.engine.model import Exercise, Mistake, Probe
+from attnlib.exercises.puzzles.slopes import rows_of, slopes_of
+
+
+def soft_maximum_slopes(x, tau):
+    z = (x - x.max(axis=-1, keepdims=True)) / tau
+    logsumexp = np.log(np.exp(z).sum(axis=-1))
+    weights = np.exp(z - logsumexp[..., np.newaxis])
+    # by the product rule: tau in front, and tau in each exponent
+    d_tau = logsumexp - (weights * z).sum(axis=-1)
+    return weights, d_tau
+
+
+def _soft_maximum(x, tau):
+    top = max(value.real for value in x)
+    return top + tau * cmath.log(sum(cmath.exp((value - top) / tau) for value in x))
+
+
+def _soft_maximum_oracle(x, tau):
+    pairs = [slopes_of(_soft_maximum, row, tau) for row in rows_of(x)]
+    d_x = np.array([row for row, _ in pairs]).reshape(x.shape)
+    return d_x, np.array([slope for _, slope in pairs]).reshape(x.shape[:-1])
+
+
+def _soft_maximum_family(bugs):
+    def variant(x, tau):
+        z = x / tau
+        top = 0.0 if "unshifted" in bugs else z.max(axis=-1, keepdims=True)
+        powers = np.exp(z - top)
+        logsumexp = (np.log(powers.sum(axis=-1, keepdims=True)) + top)[..., 0]
+        weights = powers / powers.sum(axis=-1, keepdims=True)
+        inner = (z if "plain_mean" not in bugs else np.broadcast_to(z.mean(axis=-1, keepdims=True), z.shape)) * weights
+        inner = inner.sum(axis=-1) / (tau if "inner_again" in bugs else 1)
+        d_tau = (0 if "inner_only" in bugs else logsumexp) - (0 if "outer_only" in bugs else inner)
+        if "sign" in bugs:
+            d_tau = logsumexp + inner
+        factor = (tau if "no_inner" in bugs else 1) / (tau if "no_outer" in bugs else 1)
+        return weights * factor, d_tau
+
+    return variant
+
+
+def _row_of(*shape, tau, size=1.0):
+    return lambda rng: (size * rng.standard_normal(shape), tau)
+
+
+def _far_apart(rng):
+    return rng.standard_normal((2, 3)) + [[1e3, 0, 1e3], [-1e3, -1e3, -2e3]], 0.8
+
+
+_SOFT_MAXIMUM = Exercise(
+    "soft_maximum_slopes",
+    title="Both slopes of a soft maximum",
+    chapter="puzzles",
+    level="medium",
+    minutes=12,
+    blanks=3,
+    oracle=_soft_maximum_oracle,
+    solution=soft_maximum_slopes,
+    family=_soft_maximum_family,
+    outputs=("d_x", "d_tau"),
+    probes=(
+        Probe("3 rows of 5", _row_of(3, 5, tau=0.7)),
+        Probe("one row", _row_of(4, tau=1.6), why="No leading axis: the slope in tau is one number."),
+        Probe("2 × 3 rows of 2", _row_of(2, 3, 2, tau=2.5), why="Two leading axes."),
+        Probe(
+            "rows and scores far apart", _far_apart, "edge", "Each row needs a shift of its own, by its largest score.",
+        ),
+    ),
+    mistakes=(
+        Mistake(
+            "no_inner", "tau p",
+            "In x, the tau in front meets the slope of x / tau, which is 1 / tau.", 1, sets="slope in x",
+        ),
+        Mistake(
+            "no_outer", "p / tau",
+            "In x, the slope of x / tau is there, but not the tau in front.", 1, sets="slope in x",
+        ),
+        Mistake(
+            "outer_only", "logsumexp(x / tau)",
+            "In tau, only the tau in front was followed; tau stands in every exponent, too.", 2, sets="paths",
+        ),
+        Mistake(
+            "inner_only", "- sum p x / tau",
+            "In tau, only the exponents were followed; tau stands in front as well.", 2, sets="paths",
+        ),
+        Mistake(
+            "sign", "logsumexp + sum p x / tau",
+            "In tau, the two parts have different signs: the slope of 1 / tau is negative.", 2, sets="paths",
+        ),
+        Mistake(
+            "inner_again", "logsumexp - sum p x / tau²",
+            "In tau, the part through the exponents is divided by tau once too often: the tau in front takes one "
+            "away.", 3,
+        ),
+        Mistake(
+            "plain_mean", "logsumexp - mean x / tau", "In tau, each exponent counts by its weight, not alike.", 3,
+        ),
+        Mistake(
+            "unshifted", "exp(x / tau)", "The exponentials overflow; a shift of each row changes neither slope.", 1,
+        ),
+    ),
+    hints=(
+        "Let z = x / tau. M is tau times logsumexp(z): a product. Which factors does x reach, which does tau?",
+        "The slope of logsumexp(z) in z is the softmax p. Then tau reaches M by two paths: in front, and through "
+        "every z, whose slope in tau is -x / tau².",
+        "In x: tau times p times 1 / tau. In tau: logsumexp(z), minus the mean of z with the weights p. Both stay "
+        "the same if a row is shifted by its maximum first.",
+    ),
+    why="In x the two taus cancel. In tau the product rule gives logsumexp(z) minus the weighted mean of z; a shift "
+    "moves both alike, so the shifted z can be used throughout.",
+    insight="The slope in tau is the entropy of the weights: -sum p log p, never negative.",
+    accepts={"as the entropy": lambda x, tau: _by_entropy(x, tau)},
+    cancelling=(frozenset({"no_inner", "no_outer"}),),
+    atol=1e-10,
+)  # fmt: skip
+
+
+def _by_entropy(x, tau):
+    z = x / tau
+    log_weights = z - np.logaddexp.reduce(z, axis=-1, keepdims=True)
+    return np.exp(log_weights), -(np.exp(log_weights) * log_weights).sum(axis=-1)
+
+
+EXERCISES = (_SOFT_MAXIMUM,)
