@@ -1,5 +1,6 @@
-// The page Review: all predictions of the book, those that were not right first, then those not made, then, folded, the
-// right ones. Written by chapter (_ext/predictions.py); here they are sorted by how they went.
+// The page Review: all predictions of the book, those that were not right first (among them exercises that are not
+// solved, review_exercises.js), then those not made, then, folded, the right ones. Written by chapter
+// (_ext/predictions.py); here they are sorted by how they went.
 document.addEventListener("DOMContentLoaded", () => {
   "use strict";
 
@@ -36,9 +37,17 @@ document.addEventListener("DOMContentLoaded", () => {
     list.length ? [make("section", {}, make("h2", { textContent: `${title} (${list.length})` }), ...list)] : [];
   const folded = make("details", { className: "answer predict-known" });
   folded.append(make("summary", { textContent: `Right (${groups.right.length})` }), ...groups.right);
+  const again = make("h2");
+  const mixed = reviewExercises.mixedWith(groups.missed, entitle);
+  function entitle(shown, count) {
+    const exercises = `xercises not solved (${shown < count ? `${shown} of ${count}` : count})`;
+    const missed = `Not right (${groups.missed.length})`;
+    again.textContent = !count ? missed : groups.missed.length ? `${missed}, e${exercises}` : `E${exercises}`;
+  }
+  entitle(mixed.shown, mixed.count);
   box.replaceChildren(
     make("div", { className: "predict-overview" }, counts, forget),
-    ...part("Not right", groups.missed),
+    ...(mixed.ones.length ? [make("section", {}, again, ...mixed.ones)] : []),
     ...part("Not made yet", groups.open),
     ...(groups.right.length ? [folded] : []),
   );
