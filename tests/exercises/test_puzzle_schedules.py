@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from answers import first_line
 from schedule_search import least_of_texts, least_of_tiles
+from truth_of_runs import holds
 
 from attnlib.costs import count_traffic
 from attnlib.exercises import TODO, grade
@@ -184,3 +185,22 @@ def test_the_same_order_each_round_cannot_do_with_fewer_loads():
         return 1 + min(loads(order[1:], now) for now in after)
 
     assert loads("ABC" * 3) == 6 and loads("ABCCBAABC") == 5
+
+
+@pytest.mark.parametrize("old, new", [("1584", "1580"), ("1328", "1320"), ("K 9", "K 8"), ("it works", "it runs")])
+def test_the_measure_of_truth_finds_a_false_sentence_on_a_schedule(old, new):
+    steps = queries_stay([(0,), (1,), (2,)])
+    said = FLASH.run(steps).sentence.removesuffix(".")
+    exercise = registry()["flash_schedule"]
+    assert holds(exercise, steps, said) and not holds(exercise, steps, said.replace(old, new))
+
+
+@pytest.mark.parametrize("puzzle, schedule, verdict, sentence", [row for row in BROKEN if row[2] in ("absent", "over", "lost", "forgotten", "gone")])
+def test_the_measure_of_truth_finds_a_false_sentence_on_a_step(puzzle, schedule, verdict, sentence):
+    """True where it breaks; said of the first step, or of another block, it is not."""
+    exercise = next(registry()[id] for id, other in PUZZLES.items() if other is puzzle)
+    said = puzzle.run(schedule).sentence.removesuffix(".")
+    if verdict != "gone" or "load" not in said:
+        assert holds(exercise, schedule, said)
+    false = re.sub(r"^step \d+", "step 1", said) if not said.startswith("step 1,") else said.replace("step 1", "step 2")
+    assert not holds(exercise, schedule, false)
