@@ -37,17 +37,14 @@ document.addEventListener("DOMContentLoaded", () => {
     list.length ? [make("section", {}, make("h2", { textContent: `${title} (${list.length})` }), ...list)] : [];
   const folded = make("details", { className: "answer predict-known" });
   folded.append(make("summary", { textContent: `Right (${groups.right.length})` }), ...groups.right);
-  const again = make("h2");
-  const mixed = reviewExercises.mixedWith(groups.missed, entitle);
-  function entitle(shown, count) {
-    const exercises = `xercises not solved (${shown < count ? `${shown} of ${count}` : count})`;
-    const missed = `Not right (${groups.missed.length})`;
-    again.textContent = !count ? missed : groups.missed.length ? `${missed}, e${exercises}` : `E${exercises}`;
-  }
-  entitle(mixed.shown, mixed.count);
+  const mixed = reviewExercises.mixedWith(groups.missed);
+  const titles = [
+    ...(groups.missed.length ? [`Not right (${groups.missed.length})`] : []),
+    ...(mixed.count ? [`Exercises not solved (${mixed.shown < mixed.count ? `${mixed.shown} of ` : ""}${mixed.count})`] : []),
+  ];
   box.replaceChildren(
     make("div", { className: "predict-overview" }, counts, forget),
-    ...(mixed.ones.length ? [make("section", {}, again, ...mixed.ones)] : []),
+    ...(titles.length ? [make("section", {}, make("h2", { textContent: titles.join(". ") }), ...mixed.ones)] : []),
     ...part("Not made yet", groups.open),
     ...(groups.right.length ? [folded] : []),
   );

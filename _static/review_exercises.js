@@ -55,8 +55,8 @@ const reviewExercises = (() => {
     } catch {}
   }
 
-  // The missed predictions with an exercise after every second one, the rest at the end; `told` is called at each change.
-  function mixedWith(missed, told) {
+  // The missed predictions with an exercise after every second one, the rest at the end.
+  function mixedWith(missed) {
     const waiting = candidates();
     const count = waiting.length;
     const shown = waiting.splice(0, AT_ONCE).map(ready);
@@ -71,14 +71,11 @@ const reviewExercises = (() => {
 
       function away() {
         later(id);
-        const all = [...own.parentElement.querySelectorAll(".review-exercise a")];
-        const next = waiting.shift();
-        if (next) own.parentElement.append(ready(next));
-        const place = all.indexOf(link);
-        const target = all[place + 1] ?? own.parentElement.querySelector(".review-exercise:last-child a");
+        waiting.push({ id, card });
+        own.parentElement.append(ready(waiting.shift()));
+        const links = [...own.parentElement.querySelectorAll(".review-exercise a")];
+        links[links.indexOf(link) + 1].focus(); // there is one: that which was put at the end
         own.remove();
-        (target?.isConnected ? target : all[place - 1])?.focus();
-        told(document.querySelectorAll(".predict-all .review-exercise").length, count);
       }
     }
 
