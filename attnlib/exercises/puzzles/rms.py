@@ -5,6 +5,7 @@ import cmath
 import numpy as np
 
 from attnlib.exercises.engine.model import Exercise, Mistake, Probe
+from attnlib.exercises.puzzles import accepts
 from attnlib.exercises.puzzles.slopes import slopes_of
 
 
@@ -121,17 +122,13 @@ _RMS = Exercise(
     why="Dividing by the rms takes away the direction along the query itself, as a softmax takes away what all "
     "scores share: the row's mean of d_scaled * scaled, times scaled.",
     insight="d_query is at right angles to query: a longer query gives the same output.",
-    accepts={"with the Jacobian": lambda d_out, query, gain: _with_jacobian(d_out, query, gain)},
+    accepts={
+        "loops": accepts.rms_in_loops,
+        "einsum": accepts.rms_by_einsum,
+        "tensordot": accepts.rms_by_tensordot,
+        "with the Jacobian": accepts.rms_by_jacobian,
+    },
 )  # fmt: skip
-
-
-def _with_jacobian(d_out, query, gain):
-    d = query.shape[-1]
-    rms = np.sqrt(np.einsum("...i,...i->...", query, query) / d)[..., np.newaxis, np.newaxis]
-    scaled = query / rms[..., 0]
-    jacobian = (np.eye(d) - scaled[..., :, np.newaxis] * scaled[..., np.newaxis, :] / d) / rms
-    rows = np.einsum("...i,...ij->...j", d_out * gain, jacobian)
-    return rows, np.einsum("ni,ni->i", d_out.reshape(-1, d), scaled.reshape(-1, d))
 
 
 EXERCISES = (_RMS,)

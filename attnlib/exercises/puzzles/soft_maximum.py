@@ -5,6 +5,7 @@ import cmath
 import numpy as np
 
 from attnlib.exercises.engine.model import Exercise, Mistake, Probe
+from attnlib.exercises.puzzles import accepts
 from attnlib.exercises.puzzles.slopes import rows_of, slopes_of
 
 
@@ -116,16 +117,16 @@ _SOFT_MAXIMUM = Exercise(
     why="In x the two taus cancel. In tau the product rule gives logsumexp(z) minus the weighted mean of z; a shift "
     "moves both alike, so the shifted z can be used throughout.",
     insight="The slope in tau is the entropy of the weights: -sum p log p, never negative.",
-    accepts={"as the entropy": lambda x, tau: _by_entropy(x, tau)},
+    accepts={
+        "loops": accepts.soft_maximum_in_loops,
+        "einsum": accepts.soft_maximum_by_einsum,
+        "tensordot": accepts.soft_maximum_by_tensordot,
+        "where": accepts.soft_maximum_by_where,
+        "as the entropy": accepts.soft_maximum_by_entropy,
+    },
     cancelling=(frozenset({"no_inner", "no_outer"}),),
     atol=1e-10,
 )  # fmt: skip
-
-
-def _by_entropy(x, tau):
-    z = x / tau
-    log_weights = z - np.logaddexp.reduce(z, axis=-1, keepdims=True)
-    return np.exp(log_weights), -(np.exp(log_weights) * log_weights).sum(axis=-1)
 
 
 EXERCISES = (_SOFT_MAXIMUM,)

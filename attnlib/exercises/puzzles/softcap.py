@@ -5,6 +5,7 @@ import cmath
 import numpy as np
 
 from attnlib.exercises.engine.model import Exercise, Mistake, Probe
+from attnlib.exercises.puzzles import accepts
 from attnlib.exercises.puzzles.slopes import slopes_of
 
 
@@ -102,14 +103,15 @@ _SOFTCAP = Exercise(
     why="The caps cancel in d_scores, so small scores pass as if there were no cap. The cap itself is reached in "
     "front and inside; it is one number, so all scores add up.",
     insight="Far above the cap a score gets no gradient, and the cap gets all of it.",
-    accepts={"with cosh": lambda d_out, scores, cap: _with_cosh(d_out, scores, cap)},
+    accepts={
+        "loops": accepts.softcap_in_loops,
+        "einsum": accepts.softcap_by_einsum,
+        "tensordot": accepts.softcap_by_tensordot,
+        "where": accepts.softcap_by_where,
+        "with cosh": accepts.softcap_by_cosh,
+    },
     cancelling=(frozenset({"no_inner", "no_outer"}),),
 )  # fmt: skip
-
-
-def _with_cosh(d_out, scores, cap):
-    slope = np.cosh(scores / cap) ** -2
-    return d_out * slope, np.sum(d_out * np.tanh(scores / cap)) - np.sum(d_out * slope * scores) / cap
 
 
 EXERCISES = (_SOFTCAP,)
