@@ -516,5 +516,8 @@ EQUIVALENT_WAYS = {
         "tensordot": {
             ONE_AXIS: ("(-1, 0) -> (-1, -1)",),
         },
+        "with the Jacobian": {
+            "Of an axis of size 1 the first is the last.": ("0 -> -1",),
+        },
     },
 }  # fmt: skip

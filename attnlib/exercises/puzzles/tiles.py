@@ -185,7 +185,7 @@ _FLASH = judged_exercise(
     ),
     why="Each query tile stays until it is finished, so queries and outputs move once. The keys go there and back: "
     "at each turn one tile is already on the chip.",
-    insight="The loop of the chapter starts every pass at key tile 0; turning round saves one load of keys a pass.",
+    insight="The loop of the chapter starts every pass at key tile 0; turning round saves one load of keys in all but the first.",
 )  # fmt: skip
 
 _CAUSAL = judged_exercise(
