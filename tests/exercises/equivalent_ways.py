@@ -485,7 +485,7 @@ EQUIVALENT_WAYS = {
     "soft_maximum_slopes": {
         "loops": {
             OVERWRITTEN: ("np.zeros -> np.ones",),
-            "An array without axes is a number, too.": ("d_tau[()] -> d_tau",),
+            "An array without axes is a number, too.": ("d_temperature[()] -> d_temperature",),
         },
         "tensordot": {
             ONE_AXIS: ("(-1, 0) -> (-1, -1)",),

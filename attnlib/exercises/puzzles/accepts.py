@@ -7,42 +7,42 @@ import numpy as np
 # --- soft_maximum_slopes ----------------------------------------------------------------------------
 
 
-def soft_maximum_in_loops(x, tau):
-    weights, d_tau = np.zeros(x.shape), np.zeros(x.shape[:-1])
+def soft_maximum_in_loops(x, temperature):
+    weights, d_temperature = np.zeros(x.shape), np.zeros(x.shape[:-1])
     for row in np.ndindex(x.shape[:-1]):
         top = max(x[row])
-        powers = [math.exp((value - top) / tau) for value in x[row]]
+        powers = [math.exp((value - top) / temperature) for value in x[row]]
         for k, power in enumerate(powers):
             weights[row][k] = power / sum(powers)
-            d_tau[row] -= weights[row][k] * (x[row][k] - top) / tau
-        d_tau[row] += math.log(sum(powers))
-    return weights, d_tau[()]  # of one row a number
+            d_temperature[row] -= weights[row][k] * (x[row][k] - top) / temperature
+        d_temperature[row] += math.log(sum(powers))
+    return weights, d_temperature[()]  # of one row a number
 
 
-def soft_maximum_by_einsum(x, tau):
-    z = x / tau
+def soft_maximum_by_einsum(x, temperature):
+    z = x / temperature
     logsumexp = np.logaddexp.reduce(z, axis=-1)
     weights = np.exp(z - logsumexp[..., None])
     return weights, logsumexp - np.einsum("...k,...k->...", weights, z)
 
 
-def soft_maximum_by_tensordot(x, tau):
+def soft_maximum_by_tensordot(x, temperature):
     each = np.ones(x.shape[-1])
-    z = (x - x.max(axis=-1, keepdims=True)) / tau
+    z = (x - x.max(axis=-1, keepdims=True)) / temperature
     powers = np.exp(z)
     total = np.tensordot(powers, each, axes=(-1, 0))
     return powers / total[..., None], np.log(total) - np.tensordot(powers * z, each, axes=(-1, 0)) / total
 
 
-def soft_maximum_by_where(x, tau):
+def soft_maximum_by_where(x, temperature):
     """The entropy; a weight of zero adds nothing to it."""
-    powers = np.exp((x - x.max(axis=-1, keepdims=True)) / tau)
+    powers = np.exp((x - x.max(axis=-1, keepdims=True)) / temperature)
     weights = powers / powers.sum(axis=-1, keepdims=True)
     return weights, -(weights * np.log(np.where(weights == 0, 1, weights))).sum(axis=-1)
 
 
-def soft_maximum_by_entropy(x, tau):
-    log_weights = x / tau - np.logaddexp.reduce(x / tau, axis=-1, keepdims=True)
+def soft_maximum_by_entropy(x, temperature):
+    log_weights = x / temperature - np.logaddexp.reduce(x / temperature, axis=-1, keepdims=True)
     return np.exp(log_weights), -(np.exp(log_weights) * log_weights).sum(axis=-1)
 
 
