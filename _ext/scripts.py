@@ -14,6 +14,7 @@ USED_WITH = {
     "predict_inputs.js": PREDICTS,
     "predictions.js": PREDICTS,
     "review.js": "predict-all",
+    "review_exercises.js": "predict-all",
     "fontawesome.js": "(?!)",  # no page: see icons.py
 }
 SCRIPT = re.compile(r'\s*<script\b[^>]*\bsrc="([^"?]*)[^>]*></script>')

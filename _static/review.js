@@ -1,5 +1,6 @@
-// The page Review: all predictions of the book, those that were not right first, then those not made, then, folded, the
-// right ones. Written by chapter (_ext/predictions.py); here they are sorted by how they went.
+// The page Review: all predictions of the book, those that were not right first (among them exercises that are not
+// solved, review_exercises.js), then those not made, then, folded, the right ones. Written by chapter
+// (_ext/predictions.py); here they are sorted by how they went.
 document.addEventListener("DOMContentLoaded", () => {
   "use strict";
 
@@ -36,9 +37,14 @@ document.addEventListener("DOMContentLoaded", () => {
     list.length ? [make("section", {}, make("h2", { textContent: `${title} (${list.length})` }), ...list)] : [];
   const folded = make("details", { className: "answer predict-known" });
   folded.append(make("summary", { textContent: `Right (${groups.right.length})` }), ...groups.right);
+  const mixed = reviewExercises.mixedWith(groups.missed);
+  const titles = [
+    ...(groups.missed.length ? [`Not right (${groups.missed.length})`] : []),
+    ...(mixed.count ? [`Exercises not solved (${mixed.shown < mixed.count ? `${mixed.shown} of ` : ""}${mixed.count})`] : []),
+  ];
   box.replaceChildren(
     make("div", { className: "predict-overview" }, counts, forget),
-    ...part("Not right", groups.missed),
+    ...(titles.length ? [make("section", {}, make("h2", { textContent: titles.join(". ") }), ...mixed.ones)] : []),
     ...part("Not made yet", groups.open),
     ...(groups.right.length ? [folded] : []),
   );

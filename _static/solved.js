@@ -1,8 +1,10 @@
-// Which exercises a reader calls solved: kept by the browser, shown in the contents and on the map of chapters.
+// Which exercises a reader calls solved: kept by the browser, shown in the contents and on the map of chapters. Which pages
+// with exercises a reader has been to, in the order of the first visits: for the page Review.
 (function () {
   "use strict";
 
   const KEY = "attention-derived-solved";
+  const VISITED = "attention-derived-visited";
   const all = (selector) => [...document.querySelectorAll(selector)];
 
   // A browser that may keep nothing remembers as long as the page is open.
@@ -14,6 +16,15 @@
   function keep() {
     try {
       localStorage.setItem(KEY, JSON.stringify([...solved].sort()));
+    } catch {}
+  }
+
+  function visit() {
+    const page = location.pathname.split("/").pop().replace(".html", "");
+    try {
+      const found = JSON.parse(localStorage.getItem(VISITED) || "[]");
+      const before = Array.isArray(found) ? found : [];
+      if (!before.includes(page)) localStorage.setItem(VISITED, JSON.stringify([...before, page]));
     } catch {}
   }
 
@@ -46,4 +57,5 @@
     show();
   });
   show();
+  if (all("input[data-exercise]").length) visit();
 })();

@@ -5,7 +5,7 @@ from pathlib import Path
 
 WORDS, LINES = 70, 30  # a minute: what careful readers of the chapters needed
 LONGEST = 70  # minutes
-CHAPTER = re.compile(r"\d\d_\w+|prerequisites")
+CHAPTER = re.compile(r"\d\d_\w+|prerequisites|puzzles")
 STATED = re.compile(r"^\*\*Time\*\* about (\d+) minutes of reading, and .+ for the (?:\w+ )?exercises\b", re.M)
 
 

@@ -1,4 +1,4 @@
-"""What only the pages of the book need: figures, figures in steps and to tap, tables, the library's own code, recorded runs.
+"""What only the pages of the book need: figures, figures in steps and to tap, schedules, tables, the library's own code, recorded runs.
 
 Read in this order:
 
@@ -8,12 +8,14 @@ Read in this order:
    `tap_heads`: the same for a sum over heads.
 4. `tables`: rows of results, on a page and in a terminal.
 5. `reading`: the source of a function, shown in a chapter.
-6. `recorded`: the stored runs of the benchmark, from which the page *Measured* quotes.
+6. `schedules`: a schedule under a budget, step by step.
+7. `recorded`: the stored runs of the benchmark, from which the page *Measured* quotes.
 """
 
 from attnlib.page import plotting
 from attnlib.page.reading import show_source, source
 from attnlib.page.recorded import RecordedRuns, from_to, recorded_gpu_runs, recorded_runs
+from attnlib.page.schedules import draw_schedule, show_schedule
 from attnlib.page.stepped import stepped_figure
 from attnlib.page.tables import Table, table
 from attnlib.page.tap import TapFigure, tap_figure
@@ -25,6 +27,8 @@ __all__ = [
     "tap_figure",
     "heads_figure",
     "TapFigure",
+    "draw_schedule",
+    "show_schedule",
     "table",
     "Table",
     "source",

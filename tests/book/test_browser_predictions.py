@@ -170,7 +170,9 @@ def test_what_was_missed_stays_comes_back_and_goes(desk):
     page = desk.open(REVIEW)
     rest = expect_counts(page, 1, 2)
     titles = page.locator(".predict-all h2, .predict-known > summary")
-    assert titles.all_inner_texts() == ["Not right (1)", f"Not made yet ({rest})", "Right (2)"]
+    first, *others = titles.all_inner_texts()
+    assert first.startswith("Not right (1). Exercises not solved (5 of ")  # these have tests of their own
+    assert others == [f"Not made yet ({rest})", "Right (2)"]
     assert page.locator(".predict").first.get_attribute("id") == CHEAT[1:]
     expect(Block(page, RESCALE).verdict).to_be_hidden()
     place = page.locator(".predict-one").first.get_by_role("link")

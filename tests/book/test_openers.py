@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "_ext"))
 import openers  # noqa: E402
 
-CHAPTERS = [*sorted(path.stem for path in (ROOT / "chapters").glob("[0-9][0-9]_*.ipynb")), "prerequisites"]  # no reference page
+CHAPTERS = [*sorted(path.stem for path in (ROOT / "chapters").glob("[0-9][0-9]_*.ipynb")), "prerequisites", "puzzles"]  # no reference page
 
 
 def paragraph(*parts):
@@ -40,8 +40,9 @@ def test_a_chapter_begins_with_its_picture_and_its_card(site, chapter):
 def test_the_first_page_has_a_card_for_each_chapter(site):
     page = (site / "chapters" / "index.html").read_text(encoding="utf-8")
     cards = re.findall(r'<a class="chapter-card" href="(\w+)\.html"[^>]*>.*?<strong>(.*?)</strong><span>(.+?)</span></a>', page, re.S)
-    assert [name for name, _, _ in cards] == ["prerequisites", *(name for name in CHAPTERS if name != "prerequisites")]
-    assert [title[0] for _, title, _ in cards[1:]] == [name[1] for name in CHAPTERS if name != "prerequisites"]
+    numbered = [name for name in CHAPTERS if name[0].isdigit()]
+    assert [name for name, _, _ in cards] == ["prerequisites", *numbered, "puzzles"]
+    assert [title[0] for _, title, _ in cards[1:-1]] == [name[1] for name in numbered]
     assert all(question.endswith("?") for _, _, question in cards)
 
 

@@ -6,6 +6,7 @@ Read one by one, like those in `equivalents.py`.
 OVERWRITTEN = "Every entry is written before it is read."
 SYMMETRIC = "The Jacobian of a softmax is symmetric: row and column may change places."
 AS_TRUTH = "1 and 0 choose as True and False do."
+ONE_AXIS = "The second factor has one axis: its first is its last."
 PRODUCT = "The two only meet in a product: their order does not matter."
 SQUARED = "A difference that is squared, the other way round."
 AN_AXIS = "The same axis, counted from the other end."
@@ -480,6 +481,44 @@ EQUIVALENT_WAYS = {
         "tensordot": {
             WRAPS: ("(worker[:, None] - worker) % workers -> worker[:, None] - worker",),
             OWNER: ("worker[:, None] - worker -> worker",),
+        },
+    },
+    "soft_maximum_slopes": {
+        "loops": {
+            OVERWRITTEN: ("np.zeros -> np.ones",),
+            "An array without axes is a number, too.": ("d_temperature[()] -> d_temperature",),
+        },
+        "tensordot": {
+            ONE_AXIS: ("(-1, 0) -> (-1, -1)",),
+        },
+        "where": {
+            "Times a weight of 0 the logarithm of any number is 0.": ("1 -> 2",),
+        },
+    },
+    "softcap_backward": {
+        "loops": {
+            OVERWRITTEN: ("np.zeros -> np.ones",),
+        },
+        "tensordot": {
+            PRODUCT: (
+                "np.tensordot(d_out, shares, axes) -> np.tensordot(shares, d_out, axes)",
+                "np.tensordot(d_scores, scores / cap, axes) -> np.tensordot(scores / cap, d_scores, axes)",
+            ),
+        },
+        "where": {
+            "At 0 the share is 0, with either sign.": ("scores < 0 -> scores <= 0",),
+        },
+    },
+    "rms_backward": {
+        "loops": {
+            OVERWRITTEN: ("np.zeros -> np.ones",),
+            PRODUCT: ("zip(d_out[row], gain, query[row]) -> zip(gain, d_out[row], query[row])",),
+        },
+        "tensordot": {
+            ONE_AXIS: ("(-1, 0) -> (-1, -1)",),
+        },
+        "with the Jacobian": {
+            "Of an axis of size 1 the first is the last.": ("0 -> -1",),
         },
     },
 }  # fmt: skip

@@ -195,4 +195,5 @@ NOT_POSSIBLE = {
     ("flash_traffic", "einsum"): _COUNTED,
     ("flash_traffic", "tensordot"): _COUNTED,
     ("flash_traffic", "where"): _COUNTED,
+    ("rms_backward", "where"): _NO_CHOICE,
 }

@@ -171,6 +171,8 @@ def _read(exercise, raw):
     problem = ""
     if raw is None:
         raise _Unreadable("returns None: did you forget `return`?")
+    if exercise.behaviour and exercise.behaviour.as_is:
+        return (raw,), ""
     if len(names) == 1:
         parts = [raw]
         if isinstance(raw, tuple) and len(raw) == 1 and not exercise.value:

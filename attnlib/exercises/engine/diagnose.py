@@ -190,6 +190,8 @@ def symptom(exercise, outcomes, found):
     """What is seen on this answer of that which the mistakes found usually show: sentences, or ""."""
     if values_right(exercise, outcomes):
         return "" if exercise.value else "the values are right."
+    if exercise.behaviour and exercise.behaviour.as_is:
+        return exercise.behaviour.differs((), outcomes[0].raw)
     shown = [mistake.shows for mistake in exercise.mistakes if mistake.id in found]
     claims = dict.fromkeys(claim for claims in shown for claim in claims.split())
     words = symptoms.seen(claims, cases(exercise, outcomes)) if claims else ""

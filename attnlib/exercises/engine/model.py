@@ -72,11 +72,15 @@ class Behaviour:
         Its ValueError says what does not fit: "returns ...".
     differs : callable
         ``differs(arguments, returned)`` says in one sentence what a wrong answer does, and what it should do.
+    as_is : bool
+        What is returned may be anything: it is not read as arrays. What `differs` says then stands before the
+        sentence of a known mistake as well.
     """
 
     returns: tuple
     of: object
     differs: object
+    as_is: bool = False
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,174 @@
+"""Review in the browser: exercises that are not ticked stand among the missed predictions."""
+
+import json
+
+import pytest
+from playwright.sync_api import expect
+from watched import accessibility
+
+from attnlib.exercises.engine.registry import registry
+
+FIRST, SECOND, REVIEW = (f"chapters/{name}.html" for name in ("04_masks", "05_multihead", "review"))
+SOLVED, VISITED, LATER = (f"attention-derived-{name}" for name in ("solved", "visited", "later"))
+BLOCKED = """for (const name of ["getItem", "setItem", "removeItem"]) {
+    const usual = Storage.prototype[name];
+    Storage.prototype[name] = function (key, ...rest) {
+        if (key.startsWith("attention-derived")) throw new DOMException("denied", "SecurityError");
+        return usual.call(this, key, ...rest);
+    };
+}"""
+
+
+def ids(chapter):
+    return [exercise.id for exercise in registry().values() if exercise.chapter == chapter]
+
+
+def keep(page, **stored):
+    """Put into the storage what earlier visits would have left, and open Review again."""
+    for name, value in stored.items():
+        text = value if isinstance(value, str) else json.dumps(value)
+        page.evaluate("([key, text]) => localStorage.setItem(key, text)", [f"attention-derived-{name}", text])
+
+
+def kept(page, key):
+    return json.loads(page.evaluate("key => localStorage.getItem(key)", key) or "null")
+
+
+def shown(page):
+    return page.locator(".predict-all .review-exercise").evaluate_all("cards => cards.map(c => c.dataset.unsolved)")
+
+
+def in_turn(*chapters):
+    """A page in turn, then the next of each."""
+    return [id for turn in zip(*map(ids, chapters), strict=False) for id in turn]
+
+
+def test_nothing_is_shown_before_a_chapter_was_opened(desk):
+    page = desk.open(REVIEW)
+    assert shown(page) == [] and page.locator(".predict-all h2").first.inner_text().startswith("Not made yet")
+    expect(page.locator(".review-exercise").first).to_be_hidden()
+    assert page.locator(".review-exercises > .review-exercise").count() == len(registry())
+
+
+def test_exercises_of_the_pages_that_were_opened_come_in_turn(desk):
+    desk.open(SECOND)
+    desk.open(FIRST)
+    page = desk.open(REVIEW)
+    assert kept(page, VISITED) == ["05_multihead", "04_masks"]  # Review itself, which has no exercises, is not among them
+    assert shown(page) == in_turn("multihead", "masks")[:5]
+    count = len(ids("multihead")) + len(ids("masks"))
+    expect(page.locator(".predict-all h2").first).to_have_text(f"Exercises not solved (5 of {count})")
+    page = desk.open(REVIEW)
+    assert shown(page) == in_turn("multihead", "masks")[:5]  # the same every time
+    assert not accessibility(page)
+
+
+def test_a_card_says_what_it_is_and_leads_to_the_exercise(desk):
+    desk.open(FIRST)
+    card = desk.open(REVIEW).locator(".predict-all .review-exercise").first
+    exercise = registry()[ids("masks")[0]]
+    about = f"{exercise.level.capitalize()} · {exercise.minutes} minutes · 4. Decide who may look at whom"
+    assert card.locator("p").all_inner_texts() == [f"Exercise: {exercise.title}", about]
+    card.get_by_role("link").click()
+    page = desk.page
+    page.wait_for_url(f"**/{FIRST}#ex-{exercise.id.replace('_', '-')}")
+    assert page.locator(f"#ex-{exercise.id.replace('_', '-')}").count() == 1
+
+
+def test_what_is_ticked_stays_away(desk):
+    page = desk.open(FIRST)
+    first, second = ids("masks")[:2]
+    page.locator(f"input[data-exercise={first}]").check()
+    page = desk.open(REVIEW)
+    assert shown(page)[0] == second and first not in shown(page)
+    keep(page, solved=ids("masks"))
+    page = desk.open(REVIEW)
+    assert shown(page) == []
+
+
+def test_they_stand_among_the_missed_predictions(desk):
+    page = desk.open(FIRST)
+    blocks = page.locator(".predict.choose").all()[:3]
+    for block in blocks:  # the option that has a note is a wrong one
+        note = block.locator("details > ul > li strong").first.text_content()
+        block.get_by_role("radio").nth("ABCDE".index(note)).check(force=True)
+        block.get_by_role("button", name="Commit").click()
+    page = desk.open(REVIEW)
+    order = page.locator(".predict-all > section").first.locator(":scope > div").evaluate_all("ones => ones.map(o => o.className)")
+    assert order == ["predict-one", "predict-one", "review-exercise", "predict-one", *["review-exercise"] * 4]
+    count = len(ids("masks"))
+    expect(page.locator(".predict-all h2").first).to_have_text(f"Not right (3). Exercises not solved (5 of {count})")
+
+
+def test_later_sends_one_behind_the_others_and_is_remembered(desk):
+    desk.open(FIRST)
+    page = desk.open(REVIEW)
+    all_of_them = ids("masks")
+    page.get_by_role("button", name="Later").first.focus()
+    page.keyboard.press("Enter")
+    assert shown(page) == all_of_them[1:6]
+    assert page.evaluate("document.activeElement.closest('.review-exercise').dataset.unsolved") == all_of_them[1]
+    assert kept(page, LATER) == {all_of_them[0]: 1}
+    assert shown(desk.open(REVIEW)) == all_of_them[1:6]
+    for _ in range(len(all_of_them) - 1):  # once round
+        page.get_by_role("button", name="Later").first.click()
+    assert shown(page) == all_of_them[:5]
+    for _ in range(2):
+        page.get_by_role("button", name="Later").nth(1).click()
+    left = [all_of_them[0], *all_of_them[3:]]
+    assert shown(page)[:4] == left[:4]
+    again = [*left, *all_of_them[1:3]][:5]
+    assert shown(desk.open(REVIEW)) == again
+
+
+def test_the_only_one_that_is_left_stays(desk):
+    page = desk.open(FIRST)
+    keep(page, solved=ids("masks")[1:])
+    page = desk.open(REVIEW)
+    page.get_by_role("button", name="Later").click()
+    assert shown(page) == ids("masks")[:1]
+    assert page.evaluate("document.activeElement.closest('.review-exercise').dataset.unsolved") == ids("masks")[0]
+    expect(page.locator(".predict-all h2").first).to_have_text("Exercises not solved (1)")
+
+
+@pytest.mark.parametrize("name", ["solved", "visited"])
+@pytest.mark.parametrize("text", ["{", "7", "null", '{"a": 1}', '"04_masks"', "[null, 3]"])
+def test_damaged_storage_is_as_if_nothing_stood_there(name, text, desk):
+    desk.open(FIRST)
+    page = desk.open(REVIEW)
+    keep(page, **{name: text})
+    page = desk.open(REVIEW)
+    fresh = name == "solved" and text != "{"
+    assert shown(page) == (ids("masks")[:5] if fresh else [])
+
+
+@pytest.mark.parametrize("text", ["{", "7", "null", "[1]", '{"spot_mask": "x"}'])
+def test_damaged_counts_count_as_none(text, desk):
+    desk.open(FIRST)
+    page = desk.open(REVIEW)
+    keep(page, later=text)
+    assert shown(desk.open(REVIEW)) == ids("masks")[:5]
+
+
+def test_a_browser_that_may_store_nothing_shows_none(desk):
+    desk.context.add_init_script(BLOCKED)
+    desk.open(FIRST)
+    page = desk.open(REVIEW)
+    assert shown(page) == []
+    assert page.locator(".predict-all .predict").count() > 20
+
+
+def test_without_scripts_there_are_none(chromium, address):
+    page = chromium.new_page(java_script_enabled=False)
+    page.goto(address + REVIEW)
+    expect(page.locator(".review-exercise").first).to_be_hidden()
+    page.close()
+
+
+def test_a_phone_has_room_for_it(phone):
+    phone.open(FIRST)
+    page = phone.open(REVIEW)
+    assert len(shown(page)) == 5
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    button = page.get_by_role("button", name="Later").first.bounding_box()
+    assert button["height"] >= 24 and button["width"] >= 24
