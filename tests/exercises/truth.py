@@ -138,7 +138,7 @@ def _ratio(pairs):
 
 @claim(
     r"every number is too (?P<much>large|small) by a factor of (?P<root>the square root of )?"
-    r"(?:the size of axis (?P<axis>-\d) of )?(?P<name>\w+), here {N}"
+    r"(?:the size of axis (?P<axis>-\d) of )?(?P<name>\w+)(?: / (?P<by>\w+))?, here {N}"
 )
 def times_a_size(seen, pairs, m):
     names = seen.exercise.solution.__code__.co_varnames
@@ -146,6 +146,7 @@ def times_a_size(seen, pairs, m):
     for g, w, place in pairs:
         given = seen.arguments[place][names.index(m["name"])]
         size = float(np.shape(given)[int(m["axis"])] if m["axis"] else given)
+        size /= seen.arguments[place][names.index(m["by"])] if m["by"] else 1
         factor = size**0.5 if m["root"] else size
         factors.append(factor)
         if not alike(g, w * (factor if m["much"] == "large" else 1 / factor)):

@@ -231,6 +231,9 @@ def _sizes(exercise, probe):
             sizes[f"the size of axis {axis} of {name}"] = size
         if type(arg) is int:
             sizes[name] = arg
+    for name in [name for name in sizes if name == "heads"]:  # the width of one head
+        widths = {axis: size for axis, size in sizes.items() if "_weight" in axis and " -1 " in axis}
+        sizes |= {f"{axis} / heads": size // sizes[name] for axis, size in widths.items()}
     return sizes
 
 

@@ -164,7 +164,7 @@ _MHA_BACKWARD = Exercise(
     family=_mha_backward_family,
     probes=(
         Probe("all sizes differ", layer(b=2, n=5, m=19, heads=3, d=4, v=7, upstream=True)),
-        Probe("m = h·d", layer(b=2, n=5, m=12, heads=3, d=4, upstream=True), "equal", "all weights are square here"),
+        Probe("m = h·d", layer(b=2, n=6, m=15, heads=3, d=5, upstream=True), "equal", "all weights are square here"),
         Probe("n = d = v", layer(b=3, n=4, m=8, heads=2, d=4, upstream=True), "equal", "another batch and square heads"),
         Probe("large scores", layer(b=2, n=5, m=12, heads=3, d=4, large=True, upstream=True), "edge"),
         Probe("one token", layer(b=1, n=1, m=5, heads=2, d=3, v=1, upstream=True), "edge", "axes of size 1 stay"),
