@@ -93,8 +93,8 @@ def test_an_overflow_does_not_hide_a_mistake_that_everybody_can_see():
 
 def test_a_rejection_says_where():
     result = grade("softmax", lambda x: np.exp(x) / np.exp(x).sum(axis=-1, keepdims=True))
-    assert result.failed == ("large scores", "rows far apart", "one huge score")
-    assert result.lines[1] == "    6 of 9 cases right; wrong: large scores; rows far apart; one huge score."
+    assert result.failed == ("large scores", "rows far apart", "one huge score", "first row far below")
+    assert result.lines[1] == "    7 of 11 cases right; wrong: large scores; rows far apart; one huge score and 1 more."
     assert result.lines[2] == '    For help: hint("softmax", 2)'
 
 
