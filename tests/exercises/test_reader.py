@@ -227,7 +227,7 @@ def test_progress_counts_tries_and_hints_and_is_kept_in_the_file(file, capsys):
     hint("softmax")
     out(capsys)
     (line,) = [line for line in rows(capsys, "softmax") if "easy" in line]
-    assert line.split()[2:8] == ["easy", "wrong", "1", "1", "Right", "on"] and line.endswith("…")
+    assert line.split()[2:8] == ["easy", "wrong", "1", "1", "on", "the"] and line.endswith("…")
     check("softmax", find("softmax").solution)
     check("softmax", no_shift)
     out(capsys)

@@ -1,4 +1,7 @@
-"""Exercises of chapter 2: `distance`, `forward`, `numbers`, and the bug to `spot`, whose `suspect` the chapter shows."""
+"""Exercises of chapter 2: `distance`, `forward`, `numbers`, and the bug to `spot`, whose `suspect` the chapter shows.
+
+`accepts` holds other right ways.
+"""
 
 from attnlib.exercises.attention.forward import suspect
 

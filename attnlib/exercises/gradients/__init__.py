@@ -1,4 +1,7 @@
-"""Exercises of chapter 3: `backward`, `additive`, `numbers`, and the bug to `spot`; the chapter shows its `suspect`."""
+"""Exercises of chapter 3: `backward`, `additive`, `numbers`, and the bug to `spot`; the chapter shows its `suspect`.
+
+`accepts` holds other right ways.
+"""
 
 from attnlib.exercises.gradients.backward import suspect
 

@@ -2,6 +2,7 @@
 
 Read in this order: `looks`, where a head looks and how that is judged; `built`, the heads that are built by hand; `heads`,
 what the others share; `forward`, `backward`, `grouped`, `numbers`; the bug to `spot`.
+`accepts` holds other right ways.
 """
 
 from attnlib.exercises.multihead.forward import suspect

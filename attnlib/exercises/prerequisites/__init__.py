@@ -1,1 +1,4 @@
-"""Exercises on what the book needs: `products` of arrays, `sums`, the `chain_rule`, an array used `twice`."""
+"""Exercises on what the book needs: `products` of arrays, `sums`, the `chain_rule`, an array used `twice`.
+
+`accepts` holds other right ways.
+"""

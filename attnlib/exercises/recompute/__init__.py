@@ -1,4 +1,4 @@
 """Exercises of chapter 7: `backward`, `merge`, `derive`, `ring`.
 
-`accepts` holds another right way.
+`accepts` holds other right ways.
 """

@@ -221,7 +221,10 @@ _BACKWARD = Exercise(
         Probe("all sizes differ, ragged tiles", _backward_case(5, 7, 2, 3, d=6)),
         Probe("causal, square", _backward_case(6, 6, 2, 2, True, d=7, v=3), why="Tiles above, on and below the diagonal."),
         Probe("one tile", _backward_case(3, 5, 4, 6, d=3, v=6), why="Nothing to accumulate."),
-        Probe("causal, the queries at the end of the keys", _backward_case(5, 7, 2, 3, True, d=4, v=6)),
+        Probe(
+            "causal, the queries at the end of the keys", _backward_case(5, 7, 2, 3, True, d=4, v=6),
+            why="Query i sees keys up to i + k - q, and a tile may be cut anywhere by that line.",
+        ),
         Probe(
             "rows 1000 apart", _backward_case(4, 7, 3, 2, d=3, v=2, apart=1000.0), "edge",
             why="exp(scores) and exp(logsumexp) overflow or vanish; only their difference is a number to exponentiate.",

@@ -152,7 +152,7 @@ _MERGE = Exercise(
             why="One part has nearly all the weight.",
         ),
         Probe("large scores", _partials(3, (4, 6), 2, lambda scores: scores + 1000), "edge", "Their exponentials overflow."),
-        Probe("some rows see nothing in a part, or at all", _partials(4, (5, 3), 2, _some_hidden), "edge"),
+        Probe("some rows see nothing in a part, or at all", _partials(4, (5, 3), 2, _some_hidden), "edge", "-inf - -inf is NaN."),
         Probe("one query, one feature", _partials(1, (2, 3), 1), "edge", "Axes of size 1 stay."),
         Probe("rows and parts far apart", _partials(4, (5, 3), 2, _far_apart), "edge", "Each row has its own maximum."),
         Probe("two parts of the same mass", _same_mass, "edge", "Their difference is 0, and nothing is empty."),

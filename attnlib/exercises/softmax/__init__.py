@@ -1,1 +1,4 @@
-"""Exercises of chapter 1: `forward`, `backward`, `temperature`, `online`. `stable` is the softmax of other exercises."""
+"""Exercises of chapter 1: `forward`, `backward`, `temperature`, `online`.
+
+`stable` is the softmax of other exercises, `accepts` holds other right ways.
+"""
