@@ -46,8 +46,8 @@ def seen(claims, outputs):
     Examples
     --------
     >>> right = np.array([[0.5, 0.5], [0.2, 0.8]])
-    >>> seen(["total_sum", "rows_sum"], {"weights": [Case(right / 2, right)]})
-    'not every row sums to 1: one sums to 0.5'
+    >>> seen(["total_sum", "rows_sum"], {"weights": [Case(0.6 * right, right)]})
+    'not every row sums to 1: one sums to 0.6'
     """
     found = {}
     for name, cases in outputs.items():
