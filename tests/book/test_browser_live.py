@@ -167,7 +167,7 @@ def test_an_exercise_wrong_hinted_right_kept_and_used_in_the_next_chapter(desk):
     assert running.heard.startswith("[!] softmax") and running.heard == " ".join(" ".join(wrong.lines).split())
     assert cell.locator(".live-badge").inner_text() == "not right yet, 1 try"
     assert "Hint 1 of 3: What happens to exp(1000)?" in running.run(running.scratch, 'hint("softmax")')
-    assert "[x] softmax: all 9 cases right" in running.run(cell, RIGHT)
+    assert re.match(r"\[x\] softmax: all \d+ cases right", running.run(cell, RIGHT))
     assert "Saved: softmax, in my_attention.py" in running.run(running.scratch, 'save("softmax")')
     page = desk.open(CHAPTER)  # before Python starts
     assert cell.locator("textarea").input_value() == RIGHT
