@@ -1,5 +1,6 @@
 """Cells that run in the page, in a real browser: chapter 1 whole, an exercise to its end, what is kept, loops, faults."""
 
+import contextlib
 import json
 import re
 from pathlib import Path
@@ -167,7 +168,7 @@ def test_an_exercise_wrong_hinted_right_kept_and_used_in_the_next_chapter(desk):
     assert running.heard.startswith("[!] softmax") and running.heard == " ".join(" ".join(wrong.lines).split())
     assert cell.locator(".live-badge").inner_text() == "not right yet, 1 try"
     assert "Hint 1 of 3: What happens to exp(1000)?" in running.run(running.scratch, 'hint("softmax")')
-    assert "[x] softmax: all 9 cases right" in running.run(cell, RIGHT)
+    assert re.match(r"\[x\] softmax: all \d+ cases right", running.run(cell, RIGHT))
     assert "Saved: softmax, in my_attention.py" in running.run(running.scratch, 'save("softmax")')
     page = desk.open(CHAPTER)  # before Python starts
     assert cell.locator("textarea").input_value() == RIGHT
@@ -264,14 +265,19 @@ def test_the_documented_policy_is_enough(chromium, site):
             self.send_header("Content-Security-Policy", policy)
             super().end_headers()
 
-    with browser.served(site, Strict) as url, Watched(chromium, url, 1440) as watched:
-        running = Running(watched.open(CHAPTER))
+    with browser.served(site, Strict) as url, contextlib.closing(chromium.new_page()) as page:  # axe would need more
+        said = []
+        page.on("console", lambda message: message.type == "error" and said.append(message.text))
+        page.on("pageerror", lambda error: said.append(str(error)))
+        page.goto(url + CHAPTER)
+        running = Running(page)
+        page.evaluate(PATIENT)
         assert "mat" in running.run(running.cell(2))
-        watched.page.evaluate(PATIENT)
         figure = running.run(running.cell(3))
         stop(running, running.scratch, LOOPS["bare"])
         assert "Stopped in line" in running.shown(running.scratch) and "Fig. 1.1" in figure
-        assert not [fault for fault in watched.faults if "FILE_NOT_FOUND" not in fault]
+        # Stop takes an address back; and the test's own way to look into the page evaluates strings, which is refused.
+        assert not [text for text in said if not re.search("FILE_NOT_FOUND|^Evaluating a string", text)]
 
 
 # Keyboard, phone, screen reader
