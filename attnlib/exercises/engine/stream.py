@@ -89,22 +89,23 @@ class _Heard:
         return function(*arguments, **options)
 
 
-def most_read_at_once(log, row):
-    """The largest number of places that one step reads, the maximum of all before them, which is carried along, left out.
+def most_read_at_once(log, row, block):
+    """The largest number of places that one step reads; the maximum carried into a block from before it is left out.
 
     Examples
     --------
     >>> row = [9, 1, 8, 2, 7, 3]
-    >>> most_read_at_once([{1, 2}, {3}], row), most_read_at_once([{0, 2, 3}], row), most_read_at_once([{1, 2, 3}], row)
-    (2, 2, 3)
+    >>> most_read_at_once([{0, 2, 3}], row, 2), most_read_at_once([{0, 1, 2}], row, 2)
+    (2, 3)
     """
-    return max((len(places - _carried_into(places, row)) for places in log), default=0)
+    return max((len(places - _carried_into(places, row, block)) for places in log), default=0)
 
 
-def _carried_into(places, row):
-    """The place of the largest number before all of the others, if it is among them."""
+def _carried_into(places, row, block):
+    """The place of the largest number before the block where the others begin, if it is among them."""
     first, *others = sorted(places)
-    return {first} if others and row[first] == max(row[: others[0]]) else set()
+    begins_a_block = others and others[0] % block == 0
+    return {first} if begins_a_block and row[first] == max(row[: others[0]]) else set()
 
 
 def goes_back(log, row, block):

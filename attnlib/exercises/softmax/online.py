@@ -143,7 +143,7 @@ def _method(answer):
     for block in (3, 2):  # two sizes: the size is not to be written into the function
         log, heard = reads(answer, row, block), exponents(answer, row, block)
         # the old maximum and a few numbers more may be exponentiated together with a block
-        most = max([most_read_at_once(log, row), *(len(part) for part in heard if len(part) > 2 * block)])
+        most = max([most_read_at_once(log, row, block), *(len(part) for part in heard if len(part) > 2 * block)])
         if most > block:
             return (
                 f"the values are right, but one step looks at {most} scores at once where a block has "
