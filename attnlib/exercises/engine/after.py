@@ -16,6 +16,7 @@ CHAPTERS = {
     "multihead": ("5", "Run several attentions side by side"),
     "flash": ("6", "Never write the score matrix down"),
     "recompute": ("7", "Get the gradients back, share the work"),
+    "positions": ("8", "Give attention a sense of order"),
     "puzzles": ("", "Solve puzzles on all seven chapters"),
 }
 
