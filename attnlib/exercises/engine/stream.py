@@ -98,7 +98,7 @@ def most_read_at_once(log, row, block):
     >>> most_read_at_once([{0, 2, 3}], row, 2), most_read_at_once([{0, 1, 2}], row, 2)
     (2, 3)
     """
-    return max((len(places - _carried_into(places, row, block)) for places in log), default=0)
+    return max((len(places - _carried_into(places, row, block)) for places in log if places), default=0)
 
 
 def _carried_into(places, row, block):
