@@ -18,6 +18,7 @@ from sphinx.errors import ExtensionError
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tools"))
+import live_bundle  # noqa: E402
 import vendor_pyodide  # noqa: E402
 
 SOURCES = ROOT / "live"
@@ -64,12 +65,19 @@ def licences():
 
 def ours(files):
     """{name: bytes} of what is written here: scripts, style sheet, the list of Python's files, the packed course."""
-    found = {path.name: path.read_bytes() for path in sorted(SOURCES.glob("*.mjs")) + sorted(SOURCES.glob("*.css"))}
+    found = {name: (SOURCES / name).read_bytes() for name in ("worker.mjs", "loader.mjs", "live.css")}
+    # Of one piece and no module: a page opened from a disk would not be given a module, and complains.
+    found["page.js"] = live_bundle.bundle(modules(), "page.mjs").encode()
     listed = {file.name: [file.size, file.sha256] for file in files}
     found["course.zip"] = course()
     listed["course.zip"] = [len(found["course.zip"]), hashlib.sha256(found["course.zip"]).hexdigest()]
     found["files.json"] = (json.dumps(listed, indent=1) + "\n").encode()
     return found
+
+
+def modules():
+    """{file name: text} of our scripts."""
+    return {path.name: path.read_text(encoding="utf-8") for path in sorted(SOURCES.glob("*.mjs"))}
 
 
 def course():
@@ -111,7 +119,7 @@ def with_places(text, settings, name):
     """The page with script, style sheet and the places for buttons."""
     folder = f"../{settings['folder']}"
     said = json.dumps({**settings, "page": name, "root": "../"}).replace("<", "\\u003c")
-    head = f'<link rel="stylesheet" href="{folder}live.css">\n<script type="module" src="{folder}page.mjs"></script>\n'
+    head = f'<link rel="stylesheet" href="{folder}live.css">\n<script defer src="{folder}page.js"></script>\n'
     head += "<noscript><style>.live-row, .live-head { display: none !important; }</style></noscript>\n"
     head += f'<script type="application/json" id="live-settings">{said}</script>\n'
     text = text.replace(HEAD, head + HEAD, 1)

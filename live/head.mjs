@@ -10,7 +10,7 @@ export class Head {
     this.does = does;
     this.all = button("Run this page", "", () => (this.running ? does.stop() : does.runAll()));
     this.size = element("span", "live-size");
-    this.size.textContent = `Python, ${settings.megabytes} MB once`;
+    this.size.textContent = settings.offline ? "Python, from this folder" : `Python, ${settings.megabytes} MB once`;
     this.said = element("span", "live-said");
     this.live = element("div", "visually-hidden");
     this.live.setAttribute("role", "status");

@@ -1,5 +1,9 @@
 // The page's side of Python: one worker, one cell at a time. A worker that does not stop when asked is ended.
 
+import { source } from "./offline.mjs";
+
+const ASKED = "The list of Python's files cannot be fetched. Check the network and press Run again.";
+const TAKEN = "The file offline.js is missing or broken: unpack the whole zip file again.";
 const PATIENCE = 2000; // milliseconds that a cell has to end after Stop
 
 export class Session {
@@ -22,18 +26,14 @@ export class Session {
 
   async begin() {
     if (typeof WebAssembly !== "object") throw new Error("This browser has no WebAssembly, so Python cannot run in it.");
-    const { python, folder } = this.settings;
-    let listed;
+    let from;
     try {
-      const answer = await fetch(new URL("files.json", folder));
-      if (!answer.ok) throw new Error();
-      listed = await answer.json();
+      from = await source(this.settings);
     } catch {
-      throw new Error("The list of Python's files cannot be fetched. Check the network and press Run again.");
+      throw new Error(this.settings.offline ? TAKEN : ASKED);
     }
-    const places = {};
-    for (const name of Object.keys(listed)) places[name] = new URL(name, name === "course.zip" ? folder : python).href;
-    this.worker = this.settings.worker?.() ?? new Worker(new URL("worker.mjs", folder), { type: "module" });
+    const { listed, places, worker } = from;
+    this.worker = worker();
     return new Promise((resolve, reject) => {
       this.answered = { ready: resolve, fault: (said) => reject(new Error(said)) };
       this.worker.onmessage = ({ data }) => this.hear(data);
@@ -63,7 +63,8 @@ export class Session {
   // Runs one cell; resolves with {ok, files, seconds}, or with {lost: sentence}.
   async run(code, number, files, happened) {
     await this.start();
-    const token = URL.createObjectURL(new Blob([""], { type: "text/plain" }));
+    // From a disk no worker may fetch it, and Python is ended and begun anew.
+    const token = location.protocol === "file:" ? null : URL.createObjectURL(new Blob([""], { type: "text/plain" }));
     return new Promise((resolve) => {
       this.waiting = { resolve, happened, token };
       this.worker.postMessage({ run: { code, number, files, token } });

@@ -2,7 +2,8 @@
 
     python tools/pack.py [--site _build/html] [--output _build/attention-derived.zip]
 
-The same site gives the same bytes: files in the order of their names, all from the first day a zip file can name.
+With `make live` before it the zip file runs chapters, too: its pages find Python in one script (`live_bundle.py`). `start.py`
+in the folder serves it, as a second way. The same site gives the same bytes: files in the order of their names, all from the first day a zip file can name.
 All or nothing: after a failure there is no zip file.
 """
 
@@ -12,7 +13,10 @@ import sys
 import zipfile
 from pathlib import Path
 
+import live_bundle
+
 ROOT = Path(__file__).resolve().parent.parent
+START = ROOT / "tools" / "start.py"
 FIRST_DAY = (1980, 1, 1, 0, 0, 0)
 PLAIN_FILE = 0o100644 << 16
 
@@ -23,16 +27,18 @@ def pack(site, output):
     output.unlink(missing_ok=True)
     if not (site / "index.html").is_file():
         raise FileNotFoundError("there is no site; run: make book")
-    names = sorted(path.relative_to(site).as_posix() for path in site.rglob("*") if path.is_file())
+    new, unneeded = live_bundle.offline(site, ROOT / "live")
+    new["start.py"] = START.read_bytes()
+    names = {path.relative_to(site).as_posix() for path in site.rglob("*") if path.is_file()} - unneeded | new.keys()
     output.parent.mkdir(parents=True, exist_ok=True)
     scratch = output.with_name(f".{output.name}.{os.getpid()}")
     try:
         with zipfile.ZipFile(scratch, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
-            for name in names:
+            for name in sorted(names):
                 entry = zipfile.ZipInfo(f"{output.stem}/{name}", FIRST_DAY)
                 entry.create_system, entry.external_attr = 3, PLAIN_FILE
                 entry.compress_type = zipfile.ZIP_DEFLATED
-                archive.writestr(entry, (site / name).read_bytes())
+                archive.writestr(entry, new[name] if name in new else (site / name).read_bytes())
         os.replace(scratch, output)
     finally:
         scratch.unlink(missing_ok=True)
@@ -47,6 +53,9 @@ def main(arguments=None):
     options = parser.parse_args(arguments)
     try:
         count = pack(options.site, options.output)
+    except live_bundle.BundleError as error:
+        print(f"pack: {error}", file=sys.stderr)
+        return 1
     except OSError as error:
         reason = f"cannot write {error.filename}: {error.strerror}" if error.filename else error
         print(f"pack: {reason}", file=sys.stderr)

@@ -194,6 +194,6 @@ def test_places_stand_in_every_cell_and_once_at_head_and_foot():
     page = f"<head></head><article class='bd'><h1>A</h1>{cell}{cell}</article>"
     made = live.with_places(page, {"folder": "_static/live/c/", "megabytes": 1}, "one")
     assert made.count('<div class="live-row"></div>\n</div>') == 2
-    assert made.count("live-head d-print-none") == made.count("live-foot d-print-none") == made.count('type="module"') == 1
+    assert made.count("live-head d-print-none") == made.count("live-foot d-print-none") == made.count("page.js") == 1
     with pytest.raises(live.ExtensionError, match="page one has no title"):
         live.with_places(cell, {"folder": ""}, "one")
