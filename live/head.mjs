@@ -1,5 +1,6 @@
 // The line under the title: the one button for the whole page, what Python is doing, and the reader's own work.
 import { button } from "./cell.mjs";
+import { Keep } from "./keep.mjs";
 import { element } from "./outputs.mjs";
 
 const KEYS = "Ctrl+Enter runs the cell, Shift+Enter runs it and goes to the next. Tab indents; press Escape, then Tab, to leave.";
@@ -71,6 +72,11 @@ export class Head {
     const versions = element("p");
     versions.textContent = `These pages run ${settings.versions}.`;
     box.append(words, row, keys, versions);
+    if (!settings.offline) {
+      const keep = new Keep(settings.siteRoot, (...said) => this.tell(...said));
+      box.append(keep.box);
+      box.addEventListener("toggle", () => box.open && keep.show()); // asks the network for the size only then
+    }
     return box;
   }
 

@@ -20,7 +20,6 @@ export class Keep {
     const row = element("div", "live-buttons");
     row.append(this.action, this.removal);
     this.box.append(this.words, row);
-    this.show();
   }
 
   async names() {

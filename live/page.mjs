@@ -9,6 +9,7 @@ const settings = JSON.parse(document.getElementById("live-settings").textContent
 const root = new URL(settings.root, location.href);
 settings.folder = new URL(settings.folder, root);
 settings.python = new URL(settings.python, root);
+settings.siteRoot = root;
 
 const store = new Store(root.pathname, (sentence) => head.tell(sentence));
 const session = new Session(settings, { progress: showLoading, lost });

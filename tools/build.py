@@ -19,6 +19,7 @@ import tempfile
 import time
 from pathlib import Path
 
+import keep_list
 import vendor_pyodide
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -79,6 +80,8 @@ def build(root, output, config=None):
         for pattern in DEAD_WEIGHT:
             for path in sorted(site.glob(pattern)):
                 shutil.rmtree(path) if path.is_dir() else path.unlink()
+        if (site / "_static" / "live").is_dir():
+            keep_list.write(site)
         os.rename(site, output)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)

@@ -121,7 +121,7 @@ MASKS = {
     "enlarges the scores": (np.ones((2, 2, 3), bool), ValueError, FITS.format((2, 2, 3))),
     "an axis too many": (np.ones((1, 2, 3)), ValueError, FITS.format((1, 2, 3))),
     "empty": ([], ValueError, FITS.format((0,))),
-    "integers": (np.ones((2, 3), int), TypeError, f"attention: mask must be boolean or float ({MEANING}); got int64."),
+    "integers": (np.ones((2, 3), np.int64), TypeError, f"attention: mask must be boolean or float ({MEANING}); got int64."),
     "complex": (
         np.ones(3, complex), TypeError, f"attention: mask must be boolean or float ({MEANING}); got complex128.",
     ),

@@ -35,7 +35,7 @@ ERRORS = [
     ({"value": "text"}, TypeError, "value must be an array of real numbers"),
     ({"mask": np.ones((2, 5), bool)}, ValueError, r"(?s)mask must broadcast.*\(2, 5\).*\(6, 2, 4\)"),
     ({"mask": np.ones((1, 6, 2, 4), bool)}, ValueError, "mask must broadcast"),
-    ({"mask": np.ones((2, 4), int)}, TypeError, "mask must be boolean or float.*int64"),
+    ({"mask": np.ones((2, 4), np.int64)}, TypeError, "mask must be boolean or float.*int64"),
     ({"mask": "causal"}, TypeError, "mask must be a boolean or float array"),
     ({"mask": np.full((2, 4), INF)}, ValueError, r"must not hold \+inf"),
 ]

@@ -46,7 +46,7 @@ ERRORS = [
      "block_diagonal_mask: query_segments must hold integers; got float64."),
     (lambda: block_diagonal_mask([1], ["a"]), TypeError,
      "block_diagonal_mask: key_segments must hold integers; got <U1."),
-    (lambda: combine_masks([1, 0]), TypeError,
+    (lambda: combine_masks(np.array([1, 0], np.int64)), TypeError,
      "combine_masks: mask must be boolean or float (True = this query may look at this key, or float = added to the "
      "scores); got int64."),
     (lambda: combine_masks([True], [0.0, INF]), ValueError,

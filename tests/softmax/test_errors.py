@@ -63,7 +63,7 @@ ERRORS = [
         ValueError,
         r"^logsumexp_backward: d_logsumexp must have the shape of x without axis 2: expected \(2, 3\), got \(\)\.$",
     ),
-    (OnlineSoftmax.start, ((), int), TypeError, r"^OnlineSoftmax\.start: dtype must be a float dtype; got int64\.$"),
+    (OnlineSoftmax.start, ((), np.int64), TypeError, r"^OnlineSoftmax\.start: dtype must be a float dtype; got int64\.$"),
     (OnlineSoftmax.start, ((), "abc"), TypeError, r"^OnlineSoftmax\.start: dtype must be a dtype, such as 'float32'; got 'abc'\.$"),
     (OnlineSoftmax.start, ((), complex), TypeError, r"^OnlineSoftmax\.start: dtype must be .*; got complex128\.$"),
     (OnlineSoftmax.start((3,)).update, ([[1j]],), TypeError, rf"^OnlineSoftmax\.update: scores {REAL}"),

@@ -21,5 +21,8 @@ class _Shell:
     kernel = None  # that there is one means: a notebook
     display_pub, events = _Publisher(), _Events()
 
+    def enable_gui(self, name=None):
+        """Matplotlib calls it when a reader chooses a way to draw: there is no window to be driven."""
+
 
 SHELL = _Shell()
