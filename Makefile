@@ -11,11 +11,11 @@ export OPENBLAS_NUM_THREADS ?= 1
 export ATTNLIB_PROGRESS ?= off
 export ATTNLIB_LIBRARY ?= off
 
-.PHONY: help book live test serve pdf zip notebooks lab bench clean
+.PHONY: help book live test test-live serve pdf zip notebooks lab bench clean
 .DEFAULT_GOAL := help
 
 help:  ## this list
-	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
 
 book: $(READY)  ## build the site: _build/html/index.html
 	@$(BIN)/python tools/build.py
@@ -23,6 +23,9 @@ book: $(READY)  ## build the site: _build/html/index.html
 live: $(READY)  ## build the same site with a Python in its pages: fetches 106 MB once, keeps 25
 	@$(BIN)/python tools/vendor_pyodide.py
 	@$(BIN)/python tools/build.py
+
+test-live: live  ## what the pages' own Python says (node), and running pages in a browser: after make live
+	@$(PYTEST) tests/live tests/book/test_vendor.py tests/book/test_browser_live.py tests/book/test_browser_zip.py tests/book/test_browser_keep.py
 
 test: book  ## library, notebooks, links, browser: everything that can be checked
 	@$(BIN)/python tools/plain_cpu.py $(PYTEST) chapters

@@ -70,7 +70,9 @@ export class Head {
     keys.textContent = KEYS;
     keys.id = "live-keys";
     const versions = element("p");
-    versions.textContent = `These pages run ${settings.versions}.`;
+    const more = Object.assign(element("a"), { href: new URL("chapters/running.html", settings.siteRoot).href });
+    more.textContent = "What these pages run";
+    versions.append(more, `: ${settings.versions}.`);
     box.append(words, row, keys, versions);
     if (!settings.offline) {
       const keep = new Keep(settings.siteRoot, (...said) => this.tell(...said));

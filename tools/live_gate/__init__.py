@@ -22,9 +22,9 @@ ROOT = HERE.parent.parent
 SITE = ROOT / "_build" / "html"
 OLDEST_NODE = 20
 PACKED = ("tests/**/*", "attnlib/exercises/**/*.py", "tools/*.py", "tools/compare/*.py", "tools/live_gate/*.py", "conftest.py", "pyproject.toml")
-PACKED += ("_static/**/*.css", "chapters/*.ipynb", "benchmarks/**/*", "attnlib/page/fonts/*")
+PACKED += ("_static/**/*.css", "chapters/*.ipynb", "benchmarks/**/*", "attnlib/page/fonts/*", ".github/*/*")
 # Only the gate needs them, and not the pages: they come from this environment.
-FOR_TESTS = ("pytest", "_pytest", "py", "pluggy", "iniconfig", "pygments", "sortedcontainers")
+FOR_TESTS = ("pytest", "_pytest", "py", "pluggy", "iniconfig", "pygments", "sortedcontainers", "yaml")
 # Hypothesis has a part that is compiled: its wheel for the page's Python is fetched once, with pip, which checks the hash.
 COMPILED, WHEELS = HERE / "wheels.txt", ROOT / "_vendor" / "gate"
 PIP = ("-m", "pip", "download", "--no-deps", "--only-binary=:all:", "--quiet", "--disable-pip-version-check", "--no-input")
