@@ -31,6 +31,7 @@ MOST_TEXT, MOST_DATA = 300_000, 8_000_000  # characters of one cell
 PAUSE = 0.1  # seconds between two pieces of text
 
 _post = _ended = None
+_given = "{}"
 _room = {"text": MOST_TEXT, "data": MOST_DATA, "cut": False}
 _runs = 0
 _files = {}  # the name under which a cell was compiled: which run it was
@@ -201,7 +202,9 @@ def _told(error, file):
 
 def give(text):
     """Write the files that the browser has kept, and remove those that it has no more."""
-    given = json.loads(text)
+    global _given
+    given, _given = json.loads(text), text
+    WORK.mkdir(parents=True, exist_ok=True)
     for name in _own().keys() - given.keys():
         _place(name).unlink(missing_ok=True)
     for name, content in given.items():
@@ -213,8 +216,8 @@ def give(text):
 
 
 def kept():
-    """The files that the browser is to keep, as JSON: name and text."""
-    return json.dumps(_own())
+    """The files that the browser is to keep, as JSON: name and text. Those given before, if a cell has deleted the folder."""
+    return json.dumps(_own()) if WORK.is_dir() else _given
 
 
 def _own():
