@@ -196,7 +196,7 @@ function forget() {
 function showLoading(bytes) {
   if (!going) return;
   head.size.remove();
-  head.tell(`Fetching Python: ${Math.round(bytes / 1e6)} of ${settings.megabytes} MB`, false);
+  head.tell(`${settings.offline ? "Reading" : "Fetching"} Python: ${Math.round(bytes / 1e6)} of ${settings.megabytes} MB`, false);
 }
 
 // A cell of the reader's own at the end of the page.
