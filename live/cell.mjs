@@ -1,7 +1,8 @@
 // A cell of the page: its code as an editor, its outputs, and a row with Run, Stop and Reset.
 import { Editor } from "./editor.mjs";
-import { element, Outputs } from "./outputs.mjs";
+import { button, element, label } from "./element.mjs";
 
+// `outputs` comes with Python (page.mjs).
 export class Cell {
   // hears: {run(cell, next), stop(), edited(cell)}
   constructor(box, number, hears) {
@@ -17,7 +18,7 @@ export class Cell {
     });
     this.key = this.exercise ?? hash(this.editor.original);
     const fold = this.input.closest("details");
-    this.outputs = new Outputs(box, box.contains(fold) ? fold : this.input);
+    this.shown = box.contains(fold) ? fold : this.input; // its outputs stand behind it
     this.hears = hears;
     this.ran = false;
     this.row = this.input.querySelector(".live-row") ?? this.input.appendChild(element("div", "live-row"));
@@ -53,7 +54,7 @@ export class Cell {
   // The book's own code and its stored output.
   restore() {
     this.editor.text = this.editor.original;
-    this.outputs.restore();
+    this.outputs?.restore();
     this.ran = false;
     this.state = "";
     this.edited();
@@ -86,20 +87,6 @@ export class Cell {
     this.badge.textContent = entry?.tries ? `${state}, ${tries}` : "";
     this.badge.classList.toggle("passed", entry?.state === "passed");
   }
-}
-
-export function button(text, of, act) {
-  const made = element("button", "live-button");
-  made.type = "button";
-  label(made, text, of);
-  made.addEventListener("click", act);
-  return made;
-}
-
-// What is seen stands first in the name, for who speaks to the page.
-function label(made, text, of) {
-  made.textContent = text;
-  if (of) made.append(Object.assign(element("span", "visually-hidden"), { textContent: ` ${of}` }));
 }
 
 function howLong(seconds) {

@@ -1,12 +1,10 @@
 // The line under the title: the one button for the whole page, what Python is doing, and the reader's own work.
-import { button } from "./cell.mjs";
-import { Keep } from "./keep.mjs";
-import { element } from "./outputs.mjs";
+import { button, element } from "./element.mjs";
 
 const KEYS = "Ctrl+Enter runs the cell, Shift+Enter runs it and goes to the next. Tab indents; press Escape, then Tab, to leave.";
 
 export class Head {
-  // does: {runAll(), stop(), restart(), exported(), imported(text), forget()}
+  // does: {runAll(), stop(), restart(), exported(), imported(text), forget(), later()}
   constructor(place, settings, does) {
     this.does = does;
     this.all = button("Run this page", "", () => (this.running ? does.stop() : does.runAll()));
@@ -75,11 +73,20 @@ export class Head {
     versions.append(more, `: ${settings.versions}.`);
     box.append(words, row, keys, versions);
     if (!settings.offline) {
-      const keep = new Keep(settings.siteRoot, (...said) => this.tell(...said));
-      box.append(keep.box);
-      box.addEventListener("toggle", () => box.open && keep.show()); // asks the network for the size only then
+      box.addEventListener("toggle", () => box.open && this.showKeep(box, settings)); // asks the network for the size only then
     }
     return box;
+  }
+
+  async showKeep(box, settings) {
+    try {
+      const { Keep } = await this.does.later();
+      this.keep ??= new Keep(settings.siteRoot, (...said) => this.tell(...said));
+      box.append(this.keep.box);
+      await this.keep.show();
+    } catch (error) {
+      this.tell(error.message);
+    }
   }
 
   ask(sure) {

@@ -1,7 +1,6 @@
 // "Keep for offline use": stores the whole book and Python in the browser, on request, and removes them again.
 // All or nothing: a copy gets its name when it is whole. The service worker (keep-worker.js) answers from it.
-import { button } from "./cell.mjs";
-import { element } from "./outputs.mjs";
+import { button, element } from "./element.mjs";
 
 const AT_ONCE = 6; // files that are fetched at the same time
 const LIST = "keep.json";

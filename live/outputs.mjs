@@ -1,5 +1,6 @@
 // What a cell printed and showed, put into the page in the form in which the stored outputs stand there.
 import { coloured } from "./colours.mjs";
+import { element } from "./element.mjs";
 
 const OWN = "Drawn by your changed code.";
 const ABOVE = "Drawn after code above was changed.";
@@ -105,9 +106,9 @@ export class Outputs {
     this.add(figure);
   }
 
-  // Code between fences, and paragraphs: more the course's cells do not show.
+  // Code between fences (three times the sign 60), and paragraphs: more the course's cells do not show.
   markdown(text) {
-    for (const [, , code, words] of text.matchAll(/(```\w*\n([^]*?)```)|((?:(?!```)[^])+)/g)) {
+    for (const [, , code, words] of text.matchAll(/(\x60{3}\w*\n([^]*?)\x60{3})|((?:(?!\x60{3})[^])+)/g)) {
       if (code !== undefined) {
         const box = element("div", "highlight-python notranslate", '<div class="highlight"><pre></pre></div>');
         box.querySelector("pre").innerHTML = coloured(code);
@@ -138,13 +139,6 @@ export class Outputs {
     if (isVerdict) return (this.place.firstElementChild?.innerText ?? "").trim().replace(/\s+/g, " ").slice(0, 500);
     return this.place.innerText.trim().split("\n")[0].slice(0, 300);
   }
-}
-
-export function element(name, classes = "", html = "") {
-  const made = document.createElement(name);
-  if (classes) made.className = classes;
-  if (html) made.innerHTML = html;
-  return made;
 }
 
 function printed(text, kind) {

@@ -1,8 +1,8 @@
 // Makes the page one that runs: buttons and editors now, Python when the reader asks for it.
 import { Cell } from "./cell.mjs";
 import { Head } from "./head.mjs";
-import { element } from "./outputs.mjs";
-import { Session } from "./session.mjs";
+import { element } from "./element.mjs";
+import { later } from "./later.mjs";
 import { Store } from "./store.mjs";
 
 const settings = JSON.parse(document.getElementById("live-settings").textContent);
@@ -12,7 +12,7 @@ settings.python = new URL(settings.python, root);
 settings.siteRoot = root;
 
 const store = new Store(root.pathname, (sentence) => head.tell(sentence));
-const session = new Session(settings, { progress: showLoading, lost });
+let session = null; // with the first click
 const head = new Head(document.querySelector(".live-head"), settings, {
   runAll: () => run(cells.filter((cell) => !cell.slow && cell !== scratch), null),
   stop,
@@ -20,11 +20,13 @@ const head = new Head(document.querySelector(".live-head"), settings, {
   exported,
   imported,
   forget,
+  later: () => later(settings.folder),
 });
 addScratch(document.querySelector(".live-foot"));
 const hears = { run: (cell, next) => run(above(cell), cell, next), stop, edited };
 const cells = [...document.querySelectorAll("div.cell:has(.cell_input pre)")].map((box, at) => new Cell(box, at + 1, hears));
 const scratch = cells.at(-1);
+keysApart();
 let going = null; // {stopped} of what is running now
 
 const edits = store.edits(settings.page);
@@ -54,8 +56,8 @@ async function run(first, last, next = false) {
   head.busy = true;
   let count = 0;
   try {
-    if (!session.isReady) for (const cell of all.slice(-1)) cell.tell("Python is starting");
-    await session.start();
+    if (!session?.isReady) for (const cell of all.slice(-1)) cell.tell("Python is starting");
+    await begin();
     for (const cell of all) {
       if (mine.stopped) break;
       if (all.length > 1) head.tell(`Running cell ${cell.number} of ${cells.length - 1}`, false);
@@ -80,6 +82,14 @@ async function run(first, last, next = false) {
     going = null;
     head.busy = false;
   }
+}
+
+async function begin() {
+  const { Session, Outputs, wake } = await later(settings.folder);
+  for (const cell of cells) cell.outputs ??= new Outputs(cell.box, cell.shown);
+  session ??= new Session(settings, { progress: showLoading, lost });
+  await session.start();
+  wake((...step) => session.ask(...step), (sentence) => head.hear(sentence));
 }
 
 async function runOne(cell) {
@@ -114,9 +124,9 @@ function failed(cell, last) {
 }
 
 function notRun(cell, sentence) {
-  cell.outputs.begin("");
-  cell.outputs.note(sentence);
-  cell.outputs.end();
+  cell.outputs?.begin("");
+  cell.outputs?.note(sentence);
+  cell.outputs?.end();
   cell.tell("not run");
 }
 
@@ -149,10 +159,21 @@ function lost(sentence) {
 
 function restart() {
   going && (going.stopped = true);
-  session.lose("Python was started anew: no cell has run. What you typed is as it was.");
+  if (!session) head.tell("Python has not been started.");
+  session?.lose("Python was started anew: no cell has run. What you typed is as it was.");
 }
 
 // What is kept
+
+// Cells of the same text on one page are told apart by their order.
+function keysApart() {
+  const seen = new Map();
+  for (const cell of cells) {
+    const count = (seen.get(cell.key) ?? 0) + 1;
+    seen.set(cell.key, count);
+    if (count > 1) cell.key += `-${count}`;
+  }
+}
 
 function edited(cell) {
   if (cell !== scratch) store.keepEdit(settings.page, cell.key, cell.changed ? cell.code : null);
@@ -202,7 +223,7 @@ function showLoading(bytes) {
 // A cell of the reader's own at the end of the page.
 function addScratch(place) {
   const title = "A cell to try things in";
-  place.innerHTML = `<details class="live-scratch"><summary>${title}</summary><div class="cell docutils container">
-<div class="cell_input docutils container"><div class="highlight-python notranslate"><div class="highlight"><pre></pre></div></div></div></div></details>`;
+  const input = '<div class="highlight-python notranslate"><div class="highlight"><pre></pre></div></div>';
+  place.innerHTML = `<details class="live-scratch"><summary>${title}</summary><div class="cell docutils container"><div class="cell_input docutils container">${input}</div></div></details>`;
   place.querySelector("pre").textContent = 'from attnlib.exercises import progress\n\nprogress()\n';
 }

@@ -13,6 +13,7 @@ export class Session {
     this.hears = hears;
     this.worker = null;
     this.waiting = null;
+    this.asked = []; // who waits for a step of a figure, in order
   }
 
   // Begins Python unless it runs; resolves when it is ready, rejects with a sentence.
@@ -54,6 +55,7 @@ export class Session {
     }
     if (data.happened) this.waiting?.happened(...data.happened);
     if (data.done) this.settle(data.done);
+    if ("answer" in data) this.asked.shift()?.(JSON.parse(data.answer));
     if (data.fault) {
       this.answered.fault(data.fault);
       if (this.waiting) this.lose(`${data.fault} It is started anew; what you typed is as it was.`);
@@ -68,6 +70,19 @@ export class Session {
     return new Promise((resolve) => {
       this.waiting = { resolve, happened, token };
       this.worker.postMessage({ run: { code, number, files, token } });
+    });
+  }
+
+  // A step of a live figure: resolves with what the library computes, or with null where it cannot.
+  async ask(step, given) {
+    try {
+      await this.start();
+    } catch {
+      return null;
+    }
+    return new Promise((resolve) => {
+      this.asked.push(resolve);
+      this.worker.postMessage({ ask: { step, given: JSON.stringify(given) } });
     });
   }
 
@@ -101,6 +116,7 @@ export class Session {
   end() {
     this.answered?.fault("Python was started anew.");
     this.worker?.terminate();
+    for (const resolve of this.asked.splice(0)) resolve(null);
     this.worker = null;
     this.ready = undefined;
     this.isReady = false;

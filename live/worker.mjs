@@ -1,5 +1,5 @@
-// The worker that owns Python. The page sends {start: {...}} once and then {run: {...}} for one cell at a time; back come
-// {progress}, {engine}, {ready}, {happened: [kind, JSON]}, {done: {...}} and {fault: sentence}.
+// The worker that owns Python. The page sends {start: {...}} once, then {run: {...}} for one cell at a time, and
+// {ask: {...}} for a step of a live figure; back come {progress}, {engine}, {ready}, {happened: [kind, JSON]}, {done: {...}}, {answer: JSON} and {fault: sentence}.
 import { Fault, Loader } from "./loader.mjs";
 
 const LOOK = 200; // milliseconds between two looks whether the reader has pressed Stop
@@ -10,12 +10,13 @@ const CORE = ["pyodide.asm.mjs", ENGINE, "python_stdlib.zip", "pyodide-lock.json
 const NUMPY = /^numpy-/;
 const DRAWS = /\bmatplotlib\b|\battnlib\.page\b/; // what a cell says that needs Matplotlib
 
-let python, runtime, loader, drawing;
+let python, runtime, steps, loader, drawing;
 
 self.onmessage = async ({ data }) => {
   try {
     if (data.start) await start(data.start);
     if (data.run) await run(data.run);
+    if (data.ask) self.postMessage({ answer: answer(data.ask) });
   } catch (error) {
     self.postMessage({ fault: error instanceof Fault ? error.message : sentence(error) });
   }
@@ -78,6 +79,16 @@ async function run({ code, number, files, token }) {
   const ok = runtime.run(code, number);
   listen(null);
   self.postMessage({ done: { ok, files: runtime.kept(), seconds: (performance.now() - began) / 1000 } });
+}
+
+// A step of a live figure, as JSON; null where the reader's own code has broken what it needs.
+function answer({ step, given }) {
+  try {
+    steps ??= python.pyimport("live_steps");
+    return steps.answer(step, given);
+  } catch {
+    return "null";
+  }
 }
 
 // Stop, on any host and without shared memory: for each run the page makes a blob URL, and takes it back when the reader

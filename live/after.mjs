@@ -1,0 +1,7 @@
+// What `later.mjs` fetches.
+import { wake } from "./figures.mjs";
+import { Keep } from "./keep.mjs";
+import { Outputs } from "./outputs.mjs";
+import { Session } from "./session.mjs";
+
+globalThis.partsForLater = { Session, Outputs, Keep, wake };

@@ -1,0 +1,22 @@
+// The parts that a page needs only once Python is asked for: Session, Outputs, Keep, wake (after.mjs), as one more script.
+
+let loaded;
+
+export function later(folder) {
+  loaded ??= load(new URL("after.js", folder)).catch(() => {
+    loaded = undefined;
+    throw new Error("A script of this page cannot be fetched. Check the network and press Run again.");
+  });
+  return loaded;
+}
+
+async function load(address) {
+  const script = Object.assign(document.createElement("script"), { src: address });
+  await new Promise((resolve, reject) => {
+    script.onload = resolve;
+    script.onerror = reject;
+    document.head.append(script);
+  });
+  script.remove();
+  return globalThis.partsForLater;
+}
