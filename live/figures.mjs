@@ -6,13 +6,15 @@ import { TemperatureFigure } from "./figure_temperature.mjs";
 import { button, element } from "./element.mjs";
 
 const FIGURES = { "fig-temperature": TemperatureFigure, "fig-plane": PlaneFigure, "fig-tiny": MaskFigure };
+const awake = new Map();
 const REST = 500; // milliseconds without a step, after which a screen reader is told
 
 // ask(name, given) resolves with numbers, or null; hear(sentence) says it in the page's one live region.
 export function wake(ask, hear) {
   for (const [id, Kind] of Object.entries(FIGURES)) {
     const figure = document.getElementById(id);
-    if (figure && !figure.querySelector(".live-figure")) new Live(figure, Kind, ask, hear);
+    if (figure && !awake.has(id)) awake.set(id, new Live(figure, Kind, ask, hear));
+    else if (awake.get(id)?.box.hidden) awake.get(id).step(false); // Python had been lost
   }
 }
 

@@ -101,7 +101,7 @@ def offline_script(modules, files):
 
 SETTINGS = re.compile(r'(<script type="application/json" id="live-settings">)(.*?)(</script>)', re.S)
 KEPT_OF_PYTHON = {"MPL-2.0.txt"}
-KEPT_OF_OURS = {"page.js", "live.css"}
+KEPT_OF_OURS = {"page.js", "after.js", "live.css"}
 
 
 def offline(site, sources):

@@ -6,7 +6,7 @@ from playwright.sync_api import expect
 TEXTS = """() => [...document.querySelectorAll('div.cell')].map(cell => {
     const place = cell.querySelector('.cell_output')?.cloneNode(true);
     if (!place || cell.matches('[class*=tag_exercise-]')) return '';
-    place.querySelectorAll('.headerlink, .copybtn').forEach(part => part.remove());
+    place.querySelectorAll('.headerlink, .copybtn, .live-figure').forEach(part => part.remove());
     return place.textContent.split('\\n').filter(line => line.trim()).join('\\n');
 })"""
 
