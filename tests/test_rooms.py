@@ -27,6 +27,7 @@ BELOW = {
     "costs": {"checks"},
     "positions": {"checks"},
     "gradients": {"checks"},
+    "training": {"checks", "softmax", "masks", "attention", "multihead", "positions", "decoding"},
     "page": {"checks", "softmax", "masks", "attention"},
     "exercises": set(),
 }

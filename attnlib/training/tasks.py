@@ -1,0 +1,153 @@
+"""What to learn: sequences to reverse, sequences that repeat, windows of a text. Each batch is new and never runs out."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from attnlib.checks.arrays import as_integer
+from attnlib.training.arguments import as_generator, as_tokens
+
+
+class Batch(NamedTuple):
+    """Sequences and what is to be said at each position.
+
+    Attributes
+    ----------
+    tokens : ndarray of shape (b, n)
+    targets : ndarray of shape (b, n)
+        The right token for each position.
+    keep : ndarray of shape (b, n)
+        True where the target can be known, and so counts.
+    """
+
+    tokens: np.ndarray
+    targets: np.ndarray
+    keep: np.ndarray
+
+
+def reversal_batch(rng, *, b, n, vocabulary):
+    """Random sequences; the target at position i is the token at position n - 1 - i.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+    b, n : int
+        Number of sequences, and their length.
+    vocabulary : int
+        Number of different tokens.
+
+    Returns
+    -------
+    batch : Batch
+
+    Raises
+    ------
+    TypeError
+        If a size is not an integer or `rng` is not a generator.
+    ValueError
+        If a size is less than 1.
+
+    Examples
+    --------
+    >>> batch = reversal_batch(np.random.default_rng(0), b=1, n=5, vocabulary=9)
+    >>> print(batch.tokens, batch.targets)
+    [[7 5 4 2 2]] [[2 2 4 5 7]]
+    """
+    b, n, vocabulary = _sizes("reversal_batch", rng, b=b, n=n, vocabulary=vocabulary)
+    tokens = rng.integers(vocabulary, size=(b, n), dtype=np.int64)
+    return Batch(tokens, tokens[:, ::-1].copy(), np.ones((b, n), bool))
+
+
+def induction_batch(rng, *, b, n, vocabulary, shortest, longest):
+    """Sequences that repeat a random segment of different tokens; the target is the token that comes next.
+
+    From the second round on, each token has been seen before, and what followed it then follows it now. The length
+    of the segment differs from sequence to sequence: were it always the same, looking a fixed number of positions
+    back would do, and no token would have to be compared with another.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+    b, n : int
+        Number of sequences, and their length.
+    vocabulary : int
+        Number of different tokens, at least `longest`.
+    shortest, longest : int
+        The length of a segment is drawn evenly from these two and what is between; `longest` is below n.
+
+    Returns
+    -------
+    batch : Batch
+        `keep` is True from the second round on: only there can the target be known.
+
+    Raises
+    ------
+    TypeError
+        If a size is not an integer or `rng` is not a generator.
+    ValueError
+        If a size is less than 1, or ``shortest <= longest < n`` or ``longest <= vocabulary`` does not hold.
+
+    Examples
+    --------
+    >>> batch = induction_batch(np.random.default_rng(0), b=1, n=7, vocabulary=9, shortest=3, longest=4)
+    >>> print(batch.tokens, batch.targets, batch.keep.astype(int), sep="\\n")
+    [[4 5 2 6 4 5 2]]
+    [[5 2 6 4 5 2 6]]
+    [[0 0 0 0 1 1 1]]
+    """
+    name = "induction_batch"
+    sizes = _sizes(name, rng, b=b, n=n, vocabulary=vocabulary, shortest=shortest, longest=longest)
+    b, n, vocabulary, shortest, longest = sizes
+    if not shortest <= longest < n or longest > vocabulary:
+        raise ValueError(
+            f"{name}: shortest <= longest < n and longest <= vocabulary must hold; "
+            f"got shortest {shortest}, longest {longest}, n {n}, vocabulary {vocabulary}."
+        )
+    every = np.broadcast_to(np.arange(vocabulary, dtype=np.int64), (b, vocabulary))
+    shuffled = rng.permuted(every, axis=1)  # no token twice in a segment
+    length = rng.integers(shortest, longest + 1, size=(b, 1), dtype=np.int64)
+    place = np.arange(n + 1, dtype=np.int64)
+    sequence = np.take_along_axis(shuffled, place % length, axis=1)
+    return Batch(sequence[:, :-1], sequence[:, 1:], place[:-1] >= length)
+
+
+def text_batch(rng, tokens, *, b, n):
+    """Windows of a long text, taken at random places; the target is the token that comes next.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+    tokens : array_like of shape (k,)
+        The whole text, as integers; longer than n.
+    b, n : int
+        Number of windows, and their length.
+
+    Returns
+    -------
+    batch : Batch
+
+    Raises
+    ------
+    TypeError
+        If a size is not an integer, `tokens` holds no integers or `rng` is not a generator.
+    ValueError
+        If a size is less than 1, or the text is not longer than n.
+
+    Examples
+    --------
+    >>> batch = text_batch(np.random.default_rng(0), np.arange(100), b=1, n=4)
+    >>> print(batch.tokens, batch.targets)
+    [[81 82 83 84]] [[82 83 84 85]]
+    """
+    b, n = _sizes("text_batch", rng, b=b, n=n)
+    tokens = as_tokens("text_batch", "tokens", tokens)
+    if tokens.ndim != 1 or len(tokens) <= n:
+        raise ValueError(f"text_batch: tokens must have one axis, longer than n = {n}; got the shape {tokens.shape}.")
+    first = rng.integers(len(tokens) - n, size=(b, 1), dtype=np.int64)
+    windows = tokens[first + np.arange(n + 1, dtype=np.int64)]
+    return Batch(windows[:, :-1], windows[:, 1:], np.ones((b, n), bool))
+
+
+def _sizes(function, rng, **sizes):
+    as_generator(function, rng)
+    return [as_integer(function, name, size, minimum=1) for name, size in sizes.items()]
