@@ -140,7 +140,7 @@ def _precision(cases):
         return f"rounded to {places} decimal{'s' if places > 1 else ''}"
     digits = int(-np.log10(max(error, 1e-8 if narrow else 1e-16)))
     cause = "rounded, or an epsilon in it?"
-    if 5 <= digits <= 8 and not _one_sided(cases):
+    if 5 <= digits <= 8 and (narrow or not _one_sided(cases)):
         single = all(np.array_equal(case.got, case.got.astype(np.float32)) for case in cases)
         cause = "computed in float32?" + ("" if single else " Or is an epsilon in it?")
     return f"right to about {7 if digits in (6, 7, 8) else digits} digits only; {cause}"
