@@ -6,8 +6,8 @@ from attnlib.checks.arrays import as_float, broadcasts_to, quiet
 
 
 @quiet
-def rotary(x, positions, *, base=10000.0):
-    r"""Rotate each pair of neighbouring features by an angle proportional to the position.
+def rotary(x, positions, *, base=10000.0, pairs="neighbours"):
+    r"""Rotate each pair of features by an angle proportional to the position.
 
     .. math:: \begin{pmatrix} out_{2i} \\ out_{2i+1} \end{pmatrix} =
               \begin{pmatrix} \cos p\theta_i & -\sin p\theta_i \\ \sin p\theta_i & \cos p\theta_i \end{pmatrix}
@@ -26,6 +26,9 @@ def rotary(x, positions, *, base=10000.0):
         Fractions and negative numbers are fine.
     base : float, default 10000.0
         Must be the one that the keys in a cache were rotated with.
+    pairs : {"neighbours", "halves"}, default "neighbours"
+        Which features are a pair: 2i and 2i + 1, as in the formula, or i and i + d/2, which other
+        code calls ``rotate_half``.
 
     Returns
     -------
@@ -37,8 +40,8 @@ def rotary(x, positions, *, base=10000.0):
     TypeError
         If `x` or `positions` does not hold real numbers.
     ValueError
-        If d is odd, `positions` does not broadcast to (..., n) or is not finite, or
-        `base` is not positive and finite.
+        If d is odd, `positions` does not broadcast to (..., n) or is not finite,
+        `base` is not positive and finite, or `pairs` is not one of the two.
 
     Notes
     -----
@@ -46,9 +49,9 @@ def rotary(x, positions, *, base=10000.0):
     float32 angle would be off by 0.004 radians. Sine and cosine are then rounded to the
     dtype of `x`, and all that has the size of `x` stays in it.
 
-    Some implementations (``rotate_half``) pair feature i with feature i + d/2. That is
-    the same operation on features in another order, but weights trained with one
-    order need to be permuted for the other.
+    The two pairings are the same operation on features in another order. Weights trained
+    with one need their columns permuted for the other: even features first, then odd ones,
+    leads from neighbours to halves.
 
     References
     ----------
@@ -62,11 +65,11 @@ def rotary(x, positions, *, base=10000.0):
     >>> rotary([[3.0, 1.0]], [np.pi / 2]).round(12)
     array([[-1.,  3.]])
     """
-    return _rotate("rotary", "x", x, positions, base, 1)
+    return _rotate("rotary", "x", x, positions, base, pairs, 1)
 
 
 @quiet
-def rotary_backward(d_out, positions, *, base=10000.0):
+def rotary_backward(d_out, positions, *, base=10000.0, pairs="neighbours"):
     r"""Gradient of `rotary` with respect to x: rotate back.
 
     A rotation is linear, so its gradient is the transposed matrix, and the transpose of
@@ -83,7 +86,8 @@ def rotary_backward(d_out, positions, *, base=10000.0):
     positions : array_like, broadcastable to shape (..., n)
         As in the forward. Positions are not learned: they get no gradient.
     base : float, default 10000.0
-        As in the forward.
+    pairs : {"neighbours", "halves"}, default "neighbours"
+        As in the forward, both.
 
     Returns
     -------
@@ -102,10 +106,10 @@ def rotary_backward(d_out, positions, *, base=10000.0):
     array([[3., 1.]])
     """
     # forward: out = rotation(+angle) @ x
-    return _rotate("rotary_backward", "d_out", d_out, positions, base, -1)
+    return _rotate("rotary_backward", "d_out", d_out, positions, base, pairs, -1)
 
 
-def _rotate(function, name, x, positions, base, sign):
+def _rotate(function, name, x, positions, base, pairs, sign):
     (x,), dtype = as_float(function, **{name: x})
     (positions,), _ = as_float(function, positions=positions)
     if x.ndim < 2 or x.shape[-1] % 2:
@@ -121,13 +125,22 @@ def _rotate(function, name, x, positions, base, sign):
         )
     if not np.isfinite(positions).all():
         raise ValueError(f"{function}: positions must be finite; got NaN or infinity.")
+    first, second = _members(function, pairs, x.shape[-1])
     angles = positions[..., np.newaxis] * turning_speeds(function, x.shape[-1], base)
     cos, sin = np.cos(angles).astype(x.dtype), (sign * np.sin(angles)).astype(x.dtype)
-    even, odd = x[..., 0::2], x[..., 1::2]
     out = np.empty_like(x)
-    out[..., 0::2] = even * cos - odd * sin
-    out[..., 1::2] = even * sin + odd * cos
+    out[..., first] = x[..., first] * cos - x[..., second] * sin
+    out[..., second] = x[..., first] * sin + x[..., second] * cos
     return out.astype(dtype, copy=False)
+
+
+def _members(function, pairs, width):
+    """Where the first members of all pairs stand, and where the second ones."""
+    if not isinstance(pairs, str) or pairs not in ("neighbours", "halves"):
+        raise ValueError(f"{function}: pairs must be 'neighbours' or 'halves'; got {pairs!r}.")
+    if pairs == "halves":
+        return slice(0, width // 2), slice(width // 2, width)
+    return slice(0, width, 2), slice(1, width, 2)
 
 
 def turning_speeds(function, width, base):

@@ -37,6 +37,10 @@ HIDDEN = "What is counted for a hidden pair does not matter, and modulo n the tw
 FREE = "Token 0 may look anywhere; or the feature of a place is filled in afterwards."
 MATRIX_OF_ROWS = "`np.triu` makes a matrix of a row by itself."
 NO_MISMATCH = "The lengths agree: it makes no difference whether that is checked."
+FROM_START = "A slice starts at 0 by itself."
+ONE_ROW = "Rolled as one long row: what crosses the end of a token is never the partner that is taken."
+ONCE = "Each entry is written once, and was 0."
+NO_AXES = "No axis is summed over: counted down from -1 there is none, either."
 
 EQUIVALENT_WAYS = {
     "product_transpose": {
@@ -519,6 +523,78 @@ EQUIVALENT_WAYS = {
         },
         "with the Jacobian": {
             "Of an axis of size 1 the first is the last.": ("0 -> -1",),
+        },
+    },
+    "sinusoidal": {
+        "tensordot": {
+            NO_AXES: ("0 -> -1",),
+        },
+        "by logarithm": {
+            OVERWRITTEN: ("np.empty -> np.ones",),
+            FROM_START: ("0::2 -> ::2",),
+        },
+    },
+    "rope": {
+        "einsum": {
+            LISTS: (
+                "np.array([[np.cos(angles), -np.sin(angles)], [np.sin(angles), np.cos(angles)]]) -> "
+                "[[np.cos(angles), -np.sin(angles)], [np.sin(angles), np.cos(angles)]]",
+            ),
+        },
+        "tensordot": {
+            OVERWRITTEN: ("np.zeros -> np.ones",),
+            AN_AXIS: ("([-1], [1]) -> ([-1], [-1])",),
+        },
+        "where": {
+            ONE_ROW: (
+                "np.roll(x, 1, axis=-1) -> np.roll(x, 1)", "np.roll(x, -1, axis=-1) -> np.roll(x, -1)",
+            ),
+        },
+        "complex numbers": {
+            FROM_START: ("0::2 -> ::2",),
+        },
+    },
+    "rope_scores": {
+        "einsum": {
+            FROM_START: ("0::2 -> ::2",),
+        },
+        "where": {
+            ONE_ROW: (
+                "np.roll(both, 1, axis=1) -> np.roll(both, 1)", "np.roll(both, -1, axis=1) -> np.roll(both, -1)",
+            ),
+        },
+    },
+    "rope_backward": {
+        "loops": {
+            ONCE: (
+                "d_x[place][i] += c * d_out[place][i] + s * d_out[place][i + 1] -> "
+                "d_x[place][i] = c * d_out[place][i] + s * d_out[place][i + 1]",
+                "d_x[place][i + 1] += c * d_out[place][i + 1] - s * d_out[place][i] -> "
+                "d_x[place][i + 1] = c * d_out[place][i + 1] - s * d_out[place][i]",
+            ),
+        },
+        "einsum": {
+            LISTS: (
+                "np.array([[np.cos(angles), -np.sin(angles)], [np.sin(angles), np.cos(angles)]]) -> "
+                "[[np.cos(angles), -np.sin(angles)], [np.sin(angles), np.cos(angles)]]",
+            ),
+        },
+        "tensordot": {
+            OVERWRITTEN: ("np.zeros -> np.ones",),
+        },
+        "where": {
+            ONE_ROW: (
+                "np.roll(d_out, -1, axis=-1) -> np.roll(d_out, -1)",
+                "np.roll(d_out, 1, axis=-1) -> np.roll(d_out, 1)",
+            ),
+        },
+        "complex numbers": {
+            FROM_START: ("0::2 -> ::2",),
+        },
+    },
+    "alibi": {
+        "tensordot": {
+            NO_AXES: ("0 -> -1",),
         },
     },
 }  # fmt: skip

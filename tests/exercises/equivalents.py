@@ -48,4 +48,17 @@ EQUIVALENTS = {
         "size * (size + 1) // 2 -> size * (size + 1) / 2": "The same number, as a float.",
         "size * (size - 1) // 2 -> size * (size - 1) / 2": "The same number, as a float.",
     },
+    "rope": {
+        "np.zeros -> np.ones": "Every entry is written before it is read.",
+        "0::2 -> ::2": "A slice starts at 0 by itself.",
+    },
+    "rope_scores": {
+        "np.zeros -> np.ones": "Every entry is written before it is read.",
+        "0::2 -> ::2": "A slice starts at 0 by itself.",
+        "x[:, 0::2] * cos - x[:, 1::2] * sin -> x[:, 1::2] * sin - x[:, 0::2] * cos": "Minus the first components of queries and keys alike: they meet in a product.",
+    },
+    "rope_backward": {
+        "np.zeros -> np.ones": "Every entry is written before it is read.",
+        "0::2 -> ::2": "A slice starts at 0 by itself.",
+    },
 }

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from positions_cases import D, N
 
-from attnlib.positions import alibi_bias, alibi_slopes, rotary, rotary_backward, sinusoidal
+from attnlib.positions import alibi_bias, alibi_slopes, interpolated_positions, rotary, rotary_backward, sinusoidal
 
 X = np.ones((N, D))
 
@@ -31,6 +31,12 @@ X = np.ones((N, D))
         (lambda: rotary(X + 1j, 0), TypeError, "rotary: x must be an array of real numbers .*complex128"),
         (lambda: rotary(X > 0, 0), TypeError, "rotary: x must be an array of real numbers .*bool"),
         (lambda: rotary(X, "a"), TypeError, "rotary: positions must be an array of real numbers"),
+        (lambda: rotary(X, 0, pairs="half"), ValueError, "rotary: pairs must be 'neighbours' or 'halves'; got 'half'"),
+        (lambda: rotary_backward(X, 0, pairs=2), ValueError, "rotary_backward: pairs must be 'neighbours' or 'halves'; got 2"),
+        (lambda: rotary(X, 0, pairs=X), ValueError, "rotary: pairs must be 'neighbours' or 'halves'"),
+        (lambda: interpolated_positions(-1, 4), ValueError, "interpolated_positions: n must be at least 0; got -1"),
+        (lambda: interpolated_positions(4, 0), ValueError, "interpolated_positions: trained must be at least 1; got 0"),
+        (lambda: interpolated_positions(4, 2.5), TypeError, "interpolated_positions: trained must be an integer; got 2.5"),
         (lambda: rotary_backward(np.ones((N, 3)), 0), ValueError, "rotary_backward: d_out must have shape"),
         (lambda: rotary_backward(X, np.ones(4)), ValueError, r"(?s)rotary_backward: positions .*\(4,\).*\(5, 8\)"),
         (lambda: alibi_slopes(0), ValueError, "alibi_slopes: h must be at least 1; got 0"),

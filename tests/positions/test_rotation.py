@@ -57,6 +57,16 @@ def test_rotate_half_is_the_same_operation_on_features_in_another_order(rng):
         [first * np.cos(angles) - second * np.sin(angles), second * np.cos(angles) + first * np.sin(angles)], axis=1
     )
     np.testing.assert_allclose(rotary(x, positions)[:, order], halves, rtol=0, atol=1e-15)
+    np.testing.assert_allclose(rotary(x[:, order], positions, pairs="halves"), halves, rtol=0, atol=1e-15)
+
+
+def test_the_backward_of_halves_is_the_transpose_of_the_forward(rng):
+    x, d_out = rng.normal(size=(2, B, N, D))
+    positions = rng.uniform(0, 30, size=N)
+    there = (d_out * rotary(x, positions, base=50.0, pairs="halves")).sum()
+    back = (rotary_backward(d_out, positions, base=50.0, pairs="halves") * x).sum()
+    assert abs(there - back) < 1e-12
+    assert abs(there - (rotary_backward(d_out, positions, base=50.0) * x).sum()) > 0.1
 
 
 @pytest.mark.parametrize(

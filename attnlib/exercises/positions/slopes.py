@@ -71,7 +71,8 @@ _ALIBI = Exercise(
     solution=alibi,
     family=_family,
     probes=(
-        Probe("8 heads, 5 tokens", lambda rng: (8, 5)),
+        Probe("16 heads, 6 tokens", lambda rng: (16, 6), why="Slopes that are no whole powers of 2."),
+        Probe("8 heads, 5 tokens", lambda rng: (8, 5), why="The slopes of the paper: a half, a quarter, ..."),
         Probe("4 heads, 4 tokens", lambda rng: (4, 4), "equal", "Axes that are mixed up have the right sizes here."),
         Probe("2 heads, 7 tokens", lambda rng: (2, 7), why="The slopes depend on the number of heads."),
         Probe("one head", lambda rng: (1, 3), "edge", "The slope of the only head is that of the last one."),
