@@ -48,4 +48,12 @@ EQUIVALENTS = {
         "size * (size + 1) // 2 -> size * (size + 1) / 2": "The same number, as a float.",
         "size * (size - 1) // 2 -> size * (size - 1) / 2": "The same number, as a float.",
     },
+    "kv_cache": {
+        "np.array(out) -> out": "A list of the same rows.",
+        "np.array(keys) -> keys": "A product with an array takes a list of rows, too.",
+        "np.array(values) -> values": "A product with an array takes a list of rows, too.",
+    },
+    "linear_step": {
+        "query @ total -> total @ query": "The product of two vectors is the same both ways.",
+    },
 }

@@ -16,6 +16,7 @@ CHAPTERS = {
     "multihead": ("5", "Run several attentions side by side"),
     "flash": ("6", "Never write the score matrix down"),
     "recompute": ("7", "Get the gradients back, share the work"),
+    "decoding": ("9", "Generate one token at a time"),
 }
 
 

@@ -26,6 +26,7 @@ _BOOK_ORDER = {
         "scores_bytes", "attention_flops", "one_tile", "flash_forward", "spot_flash", "causal_tiles", "flash_traffic",
     ),
     "recompute": ("flash_backward", "merge_partials", "backward_with_logsumexp", "striped_pairs"),
+    "decoding": ("kv_cache", "kv_cache_bytes", "paged_lookup", "shared_blocks", "linear_step"),
     "puzzles": (
         "soft_maximum_slopes", "expose_shift", "softcap_backward", "rms_backward", "expose_fill", "expose_causal",
         "expose_groups", "expose_skip", "flash_schedule", "causal_schedule", "window_cache", "text_cache",
