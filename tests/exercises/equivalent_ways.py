@@ -597,4 +597,38 @@ EQUIVALENT_WAYS = {
             NO_AXES: ("0 -> -1",),
         },
     },
-}  # fmt: skip
+    "kv_cache": {
+        "loops": {"Each row is written before it is read.": ("np.zeros -> np.ones",)},
+        "einsum": {
+            "Each row is written before it is read.": ("np.zeros -> np.ones",),
+            "Rows that are never written are never read.": ("min(window, len(x)) -> window",),
+            "A slice ends where the array does.": ("min(t + 1, size) -> t + 1",),
+        },
+        "tensordot": {
+            "A list of the same rows.": ("np.stack(rows) -> rows",),
+            "Every row of the matrix has d features.": ("0 -> 1", "0 -> -1"),
+        },
+    },
+    "paged_lookup": {
+        "loops": {
+            "A list of the same rows.": (
+                "np.array([pages[table[position // size]][position % size] for position in positions]) -> "
+                "[pages[table[position // size]][position % size] for position in positions]",
+            ),
+            "Every page has as many rows.": ("0 -> 1", "0 -> -1"),
+        },
+    },
+    "linear_step": {
+        "loops": {
+            "A list of the same numbers.": (
+                "np.array([sum(query * state[:, c]) / divisor for c in range(len(value))]) -> "
+                "[sum(query * state[:, c]) / divisor for c in range(len(value))]",
+            ),
+        },
+        "tensordot": {
+            "The product of two vectors is the same both ways.": (
+                "np.tensordot(query, total, axes=1) -> np.tensordot(total, query, axes=1)",
+            ),
+        },
+    },
+}

@@ -196,4 +196,6 @@ NOT_POSSIBLE = {
     ("flash_traffic", "tensordot"): _COUNTED,
     ("flash_traffic", "where"): _COUNTED,
     ("rms_backward", "where"): _NO_CHOICE,
+    ("paged_lookup", "where"): _NO_CHOICE,
+    ("linear_step", "where"): _NO_CHOICE,
 }

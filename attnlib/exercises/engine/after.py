@@ -17,6 +17,7 @@ CHAPTERS = {
     "flash": ("6", "Never write the score matrix down"),
     "recompute": ("7", "Get the gradients back, share the work"),
     "positions": ("8", "Give attention a sense of order"),
+    "decoding": ("9", "Generate one token at a time"),
     "puzzles": ("", "Solve puzzles on all seven chapters"),
 }
 

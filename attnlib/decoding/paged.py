@@ -1,0 +1,173 @@
+"""Where the keys and values of many texts lie in one store: in pages, found by a table for each text."""
+
+import numpy as np
+
+from attnlib.checks.arrays import as_float, as_float_dtype, as_integer
+
+
+class PagedKVCache:
+    """The keys and values of many texts in pages of one size, which lie anywhere.
+
+    Nothing is set aside for what a text may still become: it takes a free page when its last one is full. Texts
+    that begin alike share their full pages, into which nobody writes any more.
+
+    Parameters
+    ----------
+    pages : int
+        How many pages there are, for all texts together.
+    size : int
+        Positions in a page, at least 1.
+    leading : tuple of int, default ()
+        The axes before the positions, as for `KVCache`.
+    d, v, dtype
+        As for `KVCache`.
+
+    Attributes
+    ----------
+    tables : dict
+        For each text the list of its pages, in the order of the text.
+    lengths : dict
+        For each text how many positions it has.
+
+    Raises
+    ------
+    TypeError
+        If a size is not an integer, or `dtype` is not a float dtype.
+    ValueError
+        If a size is too small.
+
+    References
+    ----------
+    .. [1] Kwon et al. (2023), "Efficient Memory Management for Large Language Model Serving with PagedAttention".
+
+    Examples
+    --------
+    >>> cache = PagedKVCache(4, 2, d=1)
+    >>> for text in ("a", "b"):
+    ...     cache.start(text)
+    ...     cache.append(text, np.ones((3, 1)), np.ones((3, 1)))
+    >>> cache.tables, cache.free
+    ({'a': [0, 1], 'b': [2, 3]}, 0)
+    >>> cache.finish("a")
+    >>> cache.free
+    2
+    """
+
+    def __init__(self, pages, size, *, leading=(), d, v=None, dtype=np.float64):
+        pages = as_integer("PagedKVCache", "pages", pages, minimum=0)
+        self.size = as_integer("PagedKVCache", "size", size, minimum=1)
+        if not isinstance(leading, (tuple, list)):
+            raise TypeError(f"PagedKVCache: leading must be a tuple of integers; got {leading!r}.")
+        leading = tuple(as_integer("PagedKVCache", "leading", axis, minimum=0) for axis in leading)
+        d = as_integer("PagedKVCache", "d", d, minimum=0)
+        v = as_integer("PagedKVCache", "v", d if v is None else v, minimum=0)
+        dtype = as_float_dtype("PagedKVCache", dtype)
+        self._keys = np.zeros((*leading, pages, self.size, d), dtype)
+        self._values = np.zeros((*leading, pages, self.size, v), dtype)
+        self._users = np.zeros(pages, int)  # how many texts have this page in their table
+        self.tables, self.lengths = {}, {}
+
+    @property
+    def free(self):
+        """How many pages no text uses."""
+        return int((self._users == 0).sum())
+
+    def start(self, text, like=None):
+        """Begin a text, empty or with everything that the text `like` has; full pages are shared, the rest is copied.
+
+        Parameters
+        ----------
+        text : hashable
+            Its name.
+        like : hashable, optional
+
+        Raises
+        ------
+        KeyError
+            If there is no text `like`.
+        ValueError
+            If there is such a text already, or no page for the copy.
+        """
+        if text in self.tables:
+            raise ValueError(f"PagedKVCache.start: there is a text {text!r} already.")
+        if like is None:
+            self.tables[text], self.lengths[text] = [], 0
+            return
+        keys, values = self.read(like)
+        full = self.lengths[like] // self.size
+        shared, begun = self.tables[like][:full], full * self.size
+        self._require_pages("start", int(begun < self.lengths[like]))
+        self._users[shared] += 1
+        self.tables[text], self.lengths[text] = list(shared), begun
+        self.append(text, keys[..., begun:, :], values[..., begun:, :])
+
+    def append(self, text, key, value):
+        """Add the keys and values of new positions to a text.
+
+        Parameters
+        ----------
+        text : hashable
+        key : array_like of shape (..., n, d)
+        value : array_like of shape (..., n, v)
+
+        Raises
+        ------
+        KeyError
+            If there is no such text.
+        TypeError
+            If the cache's dtype cannot hold them without rounding.
+        ValueError
+            If a shape does not fit or there are not enough free pages. The cache is left as it was.
+        """
+        table, start = self.tables[text], self.lengths[text]
+        key, value = self._as_rows("key", key, self._keys), self._as_rows("value", value, self._values)
+        stop = start + key.shape[-2]
+        if value.shape[-2] != key.shape[-2]:
+            raise ValueError(
+                "PagedKVCache.append: key and value must have the same number of positions n; "
+                f"got {key.shape} and {value.shape}."
+            )
+        table += self._take("append", -(-stop // self.size) - len(table))
+        place = self._places(text, np.arange(start, stop))
+        self._keys[(..., *place, slice(None))] = key
+        self._values[(..., *place, slice(None))] = value
+        self.lengths[text] = stop
+
+    def read(self, text):
+        """The keys (..., k, d) and values (..., k, v) of a text, in its order: copies."""
+        place = self._places(text, np.arange(self.lengths[text]))
+        return self._keys[(..., *place, slice(None))], self._values[(..., *place, slice(None))]
+
+    def finish(self, text):
+        """Forget a text; the pages that it alone used are free."""
+        self._users[self.tables.pop(text)] -= 1
+        del self.lengths[text]
+
+    def _places(self, text, positions):
+        """The page and the slot of each position."""
+        table = np.array(self.tables[text], int)
+        return table[positions // self.size], positions % self.size
+
+    def _take(self, function, count):
+        self._require_pages(function, count)
+        taken = np.flatnonzero(self._users == 0)[: max(count, 0)]
+        self._users[taken] = 1
+        return taken.tolist()
+
+    def _require_pages(self, function, count):
+        if count > self.free:
+            raise ValueError(f"PagedKVCache.{function}: free pages: {self.free}; needed: {count}.")
+
+    def _as_rows(self, name, array, stored):
+        _, dtype = as_float("PagedKVCache.append", **{name: array})
+        array = np.asarray(array)
+        if not np.can_cast(dtype, stored.dtype):
+            raise TypeError(
+                f"PagedKVCache.append: a cache of {stored.dtype} would round {name}, which is {dtype}; convert it."
+            )
+        expected = (*stored.shape[:-3], "n", stored.shape[-1])
+        if array.ndim != len(expected) or (*array.shape[:-2], "n", array.shape[-1]) != expected:
+            raise ValueError(
+                f"PagedKVCache.append: {name} must have the shape {expected} of this cache; got {array.shape}."
+            )
+        return array

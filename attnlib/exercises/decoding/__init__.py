@@ -1,0 +1,4 @@
+"""Exercises of chapter 9: `cache`, `numbers`, `paged`, `linear`.
+
+`accepts` holds other right ways.
+"""
