@@ -631,4 +631,4 @@ EQUIVALENT_WAYS = {
             ),
         },
     },
-}
+}  # fmt: skip

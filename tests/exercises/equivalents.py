@@ -60,6 +60,7 @@ EQUIVALENTS = {
     "rope_backward": {
         "np.zeros -> np.ones": "Every entry is written before it is read.",
         "0::2 -> ::2": "A slice starts at 0 by itself.",
+    },
     "kv_cache": {
         "np.array(out) -> out": "A list of the same rows.",
         "np.array(keys) -> keys": "A product with an array takes a list of rows, too.",
