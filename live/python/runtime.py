@@ -216,8 +216,10 @@ def give(text):
 
 
 def kept():
-    """The files that the browser is to keep, as JSON: name and text. Those given before, if a cell has deleted the folder."""
-    return json.dumps(_own()) if WORK.is_dir() else _given
+    """The files that the browser is to keep, as JSON: name and text."""
+    # The library never removes the file of progress: a cell has swept the disk, and the reader's work is not to go with it.
+    swept = PROGRESS.name in json.loads(_given) and not PROGRESS.is_file()
+    return _given if swept else json.dumps(_own())
 
 
 def _own():
