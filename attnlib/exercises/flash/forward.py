@@ -461,7 +461,7 @@ _FORWARD = Exercise(
         ),
         Mistake(
             "stops_at_cut", "break at the first block with a hidden pair",
-            "The loop ends at the first block in which a pair is hidden; its other pairs, and later blocks, are seen.", 1,
+            "The loop ends at the first block in which a pair is hidden; pairs that are seen lie in it, too, and after it.", 1,
             sets="range",
         ),
     ),
