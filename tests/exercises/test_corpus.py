@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from corpus import ACCEPTED, RIGHTLY, WRONGLY, answers, judged
 from corpus.counts import table
+from truth import false_clauses
 
 from attnlib.exercises.engine import diagnose
 from attnlib.exercises.engine.calls import run_trusted
@@ -38,6 +39,18 @@ def test_no_wrong_answer_gets_a_wrong_name(topic):
 def test_most_wrong_answers_get_a_right_name(topic):
     verdicts = [found for answer, _, found in judged() if answer.topic == topic]
     assert verdicts.count(RIGHTLY) >= MOST * len(verdicts), Counter(verdicts)
+
+
+@every_topic
+def test_what_is_said_to_a_wrong_answer_is_true(topic):
+    wrong = {}
+    for answer, result, _ in judged():
+        if answer.topic == topic and "still running" not in result.lines[0]:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                found = false_clauses(find(answer.id), answer.given, result.lines)
+            wrong |= {(answer.id, answer.what): (found, result.lines[0])} if found else {}
+    assert wrong == {}
 
 
 def test_the_counts_are_printed(record_property):

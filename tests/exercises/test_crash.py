@@ -34,7 +34,7 @@ def test_the_line_of_the_cell_is_quoted():
 
 def test_the_innermost_line_that_is_the_readers_is_taken():
     helper = "def total(e):\n    return e.sum(axis=5)\ndef softmax(x):\n    return np.exp(x) / total(np.exp(x))\n"
-    start = "It stops in your line 2, `return e.sum(axis=5)`. This array has 1 axis;"
+    start = "It stops in your line 2, `return e.sum(axis=5)`. This array has 3 axes;"
     assert stopped(in_a_cell(helper)).startswith(start)
     inside = "def softmax(x):\n    return np.apply_along_axis(lambda row: row @ row[:1], -1, x)\n"
     assert stopped(in_a_cell(inside)).startswith("It stops in your line 2, `return np.apply_along_axis(")
@@ -135,7 +135,7 @@ def test_in_a_kernel_the_line_of_the_cell_is_found(tmp_path):
     client = NotebookClient(notebook, timeout=60, kernel_name="python3", resources=folder)
     client.execute(env={**os.environ})
     printed, shown = notebook.cells[1].outputs
-    line = "It stops in your line 3, `return y[9]`. Axis 0 has 1 place, numbered from 0; place 9"
+    line = "It stops in your line 3, `return y[9]`. Axis 0 has 2 places, numbered from 0; place 9"
     assert line in unwrapped(printed.text)
     assert shown.output_type == "display_data" and set(shown.data) == {"text/html", "text/plain"}
     assert "Smallest case that goes wrong" not in printed.text and shown.data["text/plain"].startswith("Smallest case")

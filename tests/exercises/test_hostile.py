@@ -203,7 +203,7 @@ def sleeps(x):
     time.sleep(1e9)
 
 
-STILL = 'Your function is still running after .* on the case "all sizes differ"'
+STILL = 'your function is still running after .* on the case "all sizes differ"'
 
 # What it does, what is said to it ("" for a pass); in the session or apart, it is the same.
 EVERYWHERE = {

@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 from answers import right as softmax
+from exercise_cases import FUNCTIONS
+from truth import false_clauses
 
 from attnlib.exercises import TODO, check, grade
 from attnlib.exercises.engine.registry import find
@@ -122,3 +124,30 @@ def test_it_ends_with_an_error_too():
         raise KeyError
     with pytest.raises(NotAttempted):
         np.exp(TODO)
+
+
+# --- is it true? ----------------------------------------------------------------------------------
+
+SPOILED = {
+    "twice": lambda array: 2 * array,
+    "minus": lambda array: -array,
+    "shifted": lambda array: array + 1e-3,
+    "with an axis too many": lambda array: np.asarray(array)[..., None],
+}
+SEVERAL = [exercise for exercise in FUNCTIONS if len(exercise.outputs) > 1 and not exercise.behaviour]
+
+
+@pytest.mark.parametrize("spoiled", SPOILED)
+@pytest.mark.parametrize("exercise", SEVERAL, ids=lambda exercise: exercise.id)
+def test_what_is_said_of_the_outputs_that_are_done_is_true(exercise, spoiled):
+    """The first output is still to do, the last one is wrong, and those in between are right."""
+    names = exercise.outputs
+
+    def whole(*arguments):
+        outputs = exercise.solution(*arguments)
+        return *outputs[:-1], SPOILED[spoiled](outputs[-1])
+
+    summary, sentence = lines(lambda *arguments: (TODO, *whole(*arguments)[1:]), exercise.id)
+    right = f"{', '.join(names[1:-1])} right; " if names[1:-1] else ""
+    assert summary.endswith(f"; {right}{names[-1]} wrong; {names[0]} still TODO")
+    assert false_clauses(exercise, whole, [f"[!] {exercise.id}: {sentence.strip()}"]) == []

@@ -31,6 +31,7 @@ NONSENSE = {
     "objects": (lambda x: right(x).astype(object), "returns an array of Python objects, not of floats"),
     "a fraction": (lambda x: Fraction(1, 2), r"the shape is \(\); \(2, 3, 5\) is expected"),
     "a list with a word": (lambda x: [Fraction(1, 2), "half"], "returns a list, not numbers"),
+    "a mask": (lambda x: np.ma.array(right(x), mask=x > 0.5), r"a masked array, in which \d+ of 30 numbers are hidden"),
     "complex": (lambda x: right(x) + 0j, "returns complex numbers"),
     "a tuple of one": (lambda x: (right(x),), "returns a tuple of one; is there a comma too many"),
     "two outputs": (lambda x: (right(x), x), "returns 2 things, but one is expected: weights"),
@@ -71,7 +72,7 @@ def test_the_outputs_that_are_right_are_named():
 
     result = grade("online_softmax", total_doubled)
     assert result.lines[0] == "[!] online_softmax: total: every number is 2 times the right one."
-    assert result.lines[1].startswith("    maximum right; total wrong. 1 of 11 cases right; wrong: random")
+    assert result.lines[1].startswith("    maximum right; total wrong. 1 of 12 cases right; wrong: random")
 
 
 # --- what it raises -------------------------------------------------------------------------------

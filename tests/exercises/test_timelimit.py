@@ -62,7 +62,7 @@ def test_an_endless_loop_is_stopped(answer):
     folder = Path(__file__).parent
     done = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, timeout=300)
     said = done.stdout.splitlines()
-    assert said and said[0].startswith("[!] softmax: Your function is still running after"), done.stderr
+    assert said and said[0].startswith("[!] softmax: your function is still running after"), done.stderr
     assert said[1:] == ["passed"], done.stderr
 
 
@@ -105,7 +105,7 @@ def test_an_endless_loop_in_another_thread_is_stopped(answer, monkeypatch):
     thread = threading.Thread(target=lambda: lines.append(first_line(answer)), daemon=True)
     thread.start()
     thread.join(30)
-    assert lines and lines[0].startswith("[!] softmax: Your function is still running after")
+    assert lines and lines[0].startswith("[!] softmax: your function is still running after")
 
 
 def test_another_thread_can_check():

@@ -90,6 +90,8 @@ def difference(exercise, answer):
     if mine["exponentials"] > ours["exponentials"] > 0:
         places, theirs = _number(mine["exponentials"]), _number(ours["exponentials"])
         return f"Yours takes exponentials in {places} places; the book's in {theirs}."
+    if mine["statements"] == 0:
+        return f"Yours is a single expression; the book's has {_counted(ours['statements'])}."
     if mine["statements"] != ours["statements"]:
         return f"Yours has {_counted(mine['statements'])}; the book's {_number(ours['statements'])}."
     return ""

@@ -34,11 +34,14 @@ def with_details(exercise, answer, result):
     if not found and result.mistakes:  # either of them, not all together
         found = smallest(exercise, answer, probe)
     outcome = found[1] if found else run(exercise, answer, probe)
+    stopped = outcome
+    if found and outcome.values is None and not result.mistakes:  # the sizes that the sentence has, not the small ones
+        stopped = run(exercise, answer, probe)
     lines = outcome.printed.splitlines()
     return replace(
         result,
         case=_case(exercise, probe, *found) if found else None,
-        stopped=_stopped(outcome),
+        stopped=_stopped(stopped),
         printed=(*lines[:MOST_LINES], *(["…"] if len(lines) > MOST_LINES else [])),
     )
 

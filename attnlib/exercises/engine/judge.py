@@ -97,7 +97,7 @@ def _grade(exercise, answer):
 
 def never_ends(exercise, label, seconds=None):
     """The `Result` for an answer that had to be stopped on the case of this label."""
-    limit = f"Your function is still running after {seconds or TIME_LIMIT:g} seconds"
+    limit = f"your function is still running after {seconds or TIME_LIMIT:g} seconds"
     where = f' on the case "{label}"' if label else ""
     return _wrong(exercise, "crashed", f"{limit}{where}: which loop in it never ends?")
 

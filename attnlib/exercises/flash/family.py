@@ -25,6 +25,8 @@ def forward_family(bugs):
         count = k // block if "drop_tail" in bugs else math.ceil(k / block)
         starts = list(range(0, count * block, block))
         starts = starts[1:] if "no_first_block" in bugs else starts[:-1] if "no_last_block" in bugs else starts
+        if "tail_overlaps" in bugs:
+            starts = [min(start, max(k - block, 0)) for start in starts]
         for start in starts[:1] if "one_block" in bugs else starts:
             keys, values = key[start : start + block], value[start : start + block]
             if "pad_zero_keys" in bugs:
@@ -37,6 +39,9 @@ def forward_family(bugs):
                 scores = hidden_scores(scores, start, q, k)
                 if "skip_diag_block" in bugs:
                     scores = skip_cut_tiles(scores, start, block, q, k)
+                hidden = np.isneginf(scores)
+                if "stops_at_hidden" in bugs and hidden.all(axis=1).any() or "stops_at_cut" in bugs and hidden.any():
+                    break
             yield scores, values
 
     def divisor(d, v):

@@ -449,6 +449,21 @@ _FORWARD = Exercise(
             "a running maximum.", 3,
             shows="lost", sets="maximum rescale",
         ),
+        Mistake(
+            "tail_overlaps", "starts at k - block for the tail",
+            "The last block begins so early that it is full: some keys are in two blocks, and count twice.", 1,
+            sets="range",
+        ),
+        Mistake(
+            "stops_at_hidden", "break where one query sees nothing of a block",
+            "The loop ends at the first block of which one query sees nothing; other queries see keys in it.", 1,
+            sets="range",
+        ),
+        Mistake(
+            "stops_at_cut", "break at the first block with a hidden pair",
+            "The loop ends at the first block in which a pair is hidden; pairs that are seen lie in it, too, and after it.", 1,
+            sets="range",
+        ),
     ),
     hints=(
         "Three things run along for every query: the maximum (of no scores at first), the total and the accumulated "

@@ -80,6 +80,10 @@ def _mha_family(bugs):
         merged = merge(out.swapaxes(1, 2) if "within_tokens" in bugs else out)
         if "last_head" in bugs:
             merged[..., : -merged.shape[-1] // heads] = 0
+        if "one_head_early" in bugs:
+            merged[..., -(merged.shape[-1] // heads) :] = 0
+        if "one_head_late" in bugs:
+            merged[..., : merged.shape[-1] // heads] = 0
         return (merged if "no_Wo" in bugs else merged @ wo).reshape(b, n, -1)
 
     def softmax(scores):
@@ -263,6 +267,16 @@ _MHA = Exercise(
         Mistake(
             "last_head", "out = ..., in a loop over heads",
             "Only the last head is left: each head adds its part to the output.", 3,
+            sets="merge",
+        ),
+        Mistake(
+            "one_head_early", "range(h - 1)",
+            "The last head is missing: a loop over the heads has to go through all of them.", 2,
+            sets="merge",
+        ),
+        Mistake(
+            "one_head_late", "range(1, h)",
+            "The first head is missing: a loop over the heads starts with head 0.", 2,
             sets="merge",
         ),
     ),

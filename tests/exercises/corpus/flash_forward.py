@@ -403,7 +403,7 @@ def first_block_left_out(*args):
     return flash(*args, step=right, blocks=lambda k, block: range(block, k, block))
 
 
-@wrong("flash_forward", "the tail begins at k - block: some keys twice")
+@wrong("flash_forward", "the tail begins at k - block: some keys twice", named=("tail_overlaps",))
 def tail_overlaps(*args):
     def blocks(k, block):
         return [max(0, min(at, k - block)) for at in range(0, k, block)]
@@ -442,7 +442,7 @@ def returns_in_the_loop(query, key, value, block, causal):
         return divided(*state)
 
 
-@wrong("flash_forward", "the loop stops at the first block that a query cannot see")
+@wrong("flash_forward", "the loop stops at the first block that a query cannot see", named=("stops_at_hidden",))
 def stops_at_a_hidden_block(query, key, value, block, causal):
     (q, d), k = query.shape, len(key)
     state = np.zeros((q, value.shape[1])), np.full((q, 1), -np.inf), np.zeros((q, 1))

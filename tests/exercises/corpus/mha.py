@@ -98,7 +98,7 @@ def overwritten(x, query_weight, key_weight, value_weight, out_weight, heads):
     return out
 
 
-@wrong("mha", "a loop that ends one head early")
+@wrong("mha", "a loop that ends one head early", named=("one_head_early",))
 def one_head_early(x, query_weight, key_weight, value_weight, out_weight, heads):
     v = value_weight.shape[1] // heads
     q, k, y = split(x @ query_weight, heads), split(x @ key_weight, heads), split(x @ value_weight, heads)
