@@ -4,6 +4,8 @@ Adam, a file of weights and a count of parameters want a flat dict; a layer want
 begins with ``"i."``.
 """
 
+import numpy as np
+
 from attnlib.checks.arrays import as_float, as_integer
 from attnlib.multihead import MultiHeadParams
 from attnlib.training.arguments import as_params
@@ -43,7 +45,6 @@ def as_multihead(arrays, heads):
 
     Examples
     --------
-    >>> import numpy as np
     >>> as_multihead({f"{which}_weight": np.ones((4, 4)) for which in ("query", "key", "value", "out")}, heads=2).d
     2
     """
@@ -64,9 +65,9 @@ def as_model(function, params, heads, outside, inside=frozenset()):
 
     Examples
     --------
-    >>> import numpy as np
     >>> params = {f"0.{which}_weight": np.ones((4, 4)) for which in ("query", "key", "value", "out")}
-    >>> as_model("f", params, 2, set())[2]
+    >>> params |= {"tokens": np.ones((3, 4)), "unembedding": np.ones((4, 3))}
+    >>> as_model("attention_only", params, 2, {"tokens", "unembedding"})[2]
     1
     """
     params, dtype = as_params(function, params)
@@ -79,9 +80,22 @@ def as_model(function, params, heads, outside, inside=frozenset()):
             f"{function}: params must hold {', '.join(sorted(outside))} and the arrays of at least one layer.\n"
             f"  missing: {', '.join(missing) or 'none'}\n  unknown: {', '.join(unknown) or 'none'}"
         )
+    _check_outside(function, {name: params[name] for name in sorted(outside)})
+    m = params["unembedding"].shape[0]
     for layer in range(layers):
-        as_multihead(of_layer(params, layer), heads)  # says what is wrong with its shapes
+        width = as_multihead(of_layer(params, layer), heads).m  # says what is wrong with the layer's own shapes
+        if width != m:
+            raise ValueError(f"{function}: layer {layer} is made for tokens of width {width}, the unembedding for {m}.")
     return params, dtype, layers
+
+
+def _check_outside(function, arrays):
+    m, k = arrays["unembedding"].shape if arrays["unembedding"].ndim == 2 else (0, 0)
+    expected = {"tokens": (k, m), "positions": (*arrays.get("positions", np.empty(0)).shape[:1], m), "gain": (m,)}
+    if m == 0 or any(array.shape != expected.get(name, array.shape) for name, array in arrays.items()):
+        shapes = "\n".join(f"  {name + ':':<12} {array.shape}" for name, array in arrays.items())
+        axes = "tokens (k, m), positions (n, m), gain (m,), unembedding (m, k)"
+        raise ValueError(f"{function}: the shapes in params must be {axes}.\n{shapes}")
 
 
 def as_block(function, x, params, heads):

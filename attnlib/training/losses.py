@@ -53,8 +53,6 @@ def cross_entropy(logits, targets, *, keep=None):
     """
     name = "cross_entropy"
     (logits,), dtype = as_float(name, logits=logits)
-    if logits.ndim < 1 or logits.shape[-1] == 0:
-        raise ValueError(f"{name}: logits must have the shape (..., n, k) with at least one token k; got {logits.shape}.")
     targets, keep, count = as_positions(name, logits.shape, "logits", targets, keep)
     of_target = np.take_along_axis(logits, targets[..., np.newaxis], axis=-1)[..., 0]
     surprise = logsumexp(logits) - of_target
@@ -103,8 +101,6 @@ def cross_entropy_backward(d_loss, targets, weights, *, keep=None):
     (d_loss,), _ = as_float(name, d_loss=d_loss)
     if d_loss.ndim:
         raise ValueError(f"{name}: d_loss must be one number; got an array of shape {d_loss.shape}.")
-    if weights.ndim < 1:
-        raise ValueError(f"{name}: weights must have the shape (..., n, k); got {weights.shape}.")
     targets, keep, count = as_positions(name, weights.shape, "weights", targets, keep)
     # forward: surprise = logsumexp(logits) - logits[target]
     d_logits = weights.copy()
@@ -118,6 +114,8 @@ def cross_entropy_backward(d_loss, targets, weights, *, keep=None):
 
 def as_positions(function, shape, name, targets, keep):
     # Targets and kept positions, one for each row of an array of this shape; and how many are kept.
+    if not shape or shape[-1] == 0:
+        raise ValueError(f"{function}: {name} must have the shape (..., n, k) with at least one token k; got {shape}.")
     targets = as_tokens(function, "targets", targets, shape[-1])
     keep = np.ones(targets.shape, bool) if keep is None else np.asarray(keep)
     if keep.dtype != bool:

@@ -59,7 +59,8 @@ def adam_step(params, gradients, state, *, rate, beta1=0.9, beta2=0.999, epsilon
     r"""One step of Adam: new parameters and a new state; nothing is changed in place.
 
     .. math:: \mu \leftarrow \beta_1 \mu + (1 - \beta_1)\, g, \qquad s \leftarrow \beta_2 s + (1 - \beta_2)\, g^2,
-              \qquad \theta \leftarrow \theta - rate\, \frac{\mu / (1 - \beta_1^t)}{\sqrt{s / (1 - \beta_2^t)} + \epsilon}
+              \qquad
+              \theta \leftarrow \theta - rate\, \frac{\mu / (1 - \beta_1^t)}{\sqrt{s / (1 - \beta_2^t)} + \epsilon}
 
     Both means start at 0 and so begin too small. After t steps of the same gradient they hold
     :math:`1 - \beta^t` of it: dividing by that takes the bias out. The first step has the length `rate` in every

@@ -51,7 +51,8 @@ def previous_token_score(weights, *, keep=None):
         raise TypeError(f"{name}: keep must be boolean, True = this query counts; got {keep.dtype}.")
     if keep.shape != rows:
         raise ValueError(
-            f"{name}: keep must have the shape (..., n) of weights (..., h, n, n); got {keep.shape} and {weights.shape}."
+            f"{name}: keep must have the shape (..., n) of weights (..., h, n, n); "
+            f"got {keep.shape} and {weights.shape}."
         )
     keep = keep[..., 1:]
     if not keep.any():

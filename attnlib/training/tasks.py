@@ -1,4 +1,4 @@
-"""What to learn: sequences to reverse, sequences that repeat, windows of a text. Each batch is new and never runs out."""
+"""What to learn: sequences to reverse, sequences that repeat, windows of a text. Each batch is drawn anew."""
 
 from typing import NamedTuple
 

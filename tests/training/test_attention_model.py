@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from array_tools import close
-from training_cases import LEARNED, B, H, K, L, M, N, attention_only_params, close_gradients, right
+from training_cases import LEARNED, B, H, K, L, M, N, attention_only_params, close_gradients, right_along
 
 from attnlib.multihead import MultiHeadParams, multihead_attention
 from attnlib.training import attention_only, attention_only_backward, head_means, init_attention_only
@@ -49,7 +49,7 @@ def test_the_gradients_are_the_slopes(rng, causal):
     params, d_logits = attention_only_params(rng), rng.normal(size=(B, N, K))
     _, saved = attention_only(TOKENS, params, heads=H, causal=causal)
     gradients = attention_only_backward(d_logits, params, saved)
-    right(lambda a: (d_logits * attention_only(TOKENS, a, heads=H, causal=causal)[0]).sum(), params, gradients)
+    right_along(rng, lambda a: (d_logits * attention_only(TOKENS, a, heads=H, causal=causal)[0]).sum(), params, gradients)
     assert not gradients["tokens"][3].any() and not gradients["positions"][N:].any()  # which do not occur
 
 

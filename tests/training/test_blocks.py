@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from array_tools import close
-from training_cases import B, H, K, L, M, N, block_params, close_gradients, language_params, right
+from training_cases import B, H, K, L, M, N, block_params, close_gradients, language_params, right, right_along
 
 from attnlib.decoding import KVCache
 from attnlib.multihead import MultiHeadParams, multihead_attention
@@ -59,7 +59,7 @@ def test_gradients_of_the_language_model(rng):
     params, d_logits = language_params(rng), rng.normal(size=(B, N, K))
     _, saved = language_model(TOKENS, params, heads=H)
     gradients = language_model_backward(d_logits, params, saved)
-    right(lambda a: (d_logits * language_model(TOKENS, a, heads=H)[0]).sum(), params, gradients, tolerance=1e-7)
+    right_along(rng, lambda a: (d_logits * language_model(TOKENS, a, heads=H)[0]).sum(), params, gradients)
 
 
 def test_float32_gradients_agree_with_float64(rng):

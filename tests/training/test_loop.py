@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from array_tools import close
-from training_cases import right
+from training_cases import right_along
 
 from attnlib.training import (
     accuracy,
@@ -96,4 +96,4 @@ def test_the_loss_counts_what_the_batch_keeps(rng):
     batch = reversal_batch(rng, b=2, n=4, vocabulary=3)._replace(keep=np.array([[True, False] * 2, [False] * 4]))
     for causal in (True, False):
         _, gradients = attention_only_loss(params, batch, heads=2, causal=causal)
-        right(lambda a, c=causal: attention_only_loss(a, batch, heads=2, causal=c)[0], params, gradients, 1e-7)
+        right_along(rng, lambda a, c=causal: attention_only_loss(a, batch, heads=2, causal=c)[0], params, gradients)

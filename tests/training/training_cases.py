@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from attnlib.gradients import check_gradient
+from attnlib.gradients import check_direction, check_gradient
 from attnlib.training import init_attention_only, init_block, init_language_model
 
 # Batch, positions, tokens of the vocabulary, width, heads, layers, hidden units, positions that are learned.
@@ -35,6 +35,14 @@ def right(function, arrays, gradients, tolerance=1e-8):
     for name, array in arrays.items():
         report = check_gradient(lambda a, n=name: function(arrays | {n: a}), array, gradients[name], tolerance=tolerance)
         assert gradients[name].dtype == array.dtype and report, f"{name}: {report}"
+
+
+def right_along(rng, function, arrays, gradients, tolerance=1e-8):
+    """The same along three random directions of each array: for functions that take long."""
+    assert arrays.keys() == gradients.keys()
+    for name, array in [*arrays.items()] * 3:
+        report = check_direction(lambda a, n=name: function(arrays | {n: a}), array, gradients[name], rng, tolerance=tolerance)
+        assert report, f"{name}: {report}"
 
 
 def close_gradients(ours, expected, tolerance):
