@@ -156,7 +156,7 @@ def test_the_query_and_a_key_by_pointer(alive):
     drawing = figure.locator("svg.live-drawing")
 
     def at(x, y):
-        return on(drawing, 52 + (x + 1.6) * 100, 8 + (1.6 - y) * 100, (480, 376))
+        return on(drawing, 52 + (x + 1.6) * 100, 8 + (1.6 - y) * 100, (504, 376))
 
     drag(page, at(0.8, 1), at(-0.5, 0.25))
     expect(figure.locator(".live-sentence")).to_have_text(plane([-0.5, 0.25], KEYS))
