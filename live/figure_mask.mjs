@@ -4,7 +4,8 @@ import { number, numbers } from "./figure_parts.mjs";
 
 const SIDE = 4;
 const PLACES = [...Array(SIDE * SIDE).keys()];
-const GRADIENT = "The gradient is that of each query's mean key number, the sum of k times its weight, with respect to the scores: 0 where a key is hidden.";
+const HINT =
+  "Rows are queries, columns keys. The gradient is that of each query's mean key number, the sum of k times its weight, with respect to the scores: 0 where a key is hidden.";
 
 export class MaskFigure {
   step = "mask";
@@ -23,7 +24,7 @@ export class MaskFigure {
       }),
     );
     const note = element("p", "live-hint");
-    note.textContent = GRADIENT;
+    note.textContent = HINT;
     this.parts = [grids, note];
     this.take({ keep: PLACES.map((at) => at % SIDE <= Math.floor(at / SIDE)) });
   }

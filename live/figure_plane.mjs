@@ -3,7 +3,7 @@ import { element } from "./element.mjs";
 import { clamp, drawing, drawn, number, numbers, Slider } from "./figure_parts.mjs";
 
 const NAMES = ["query", "cat", "mat", "sat"];
-const [WIDTH, HEIGHT, LEFT, TOP, UNIT, SIDE] = [480, 376, 52, 8, 100, 1.6];
+const [WIDTH, HEIGHT, LEFT, TOP, UNIT, SIDE] = [504, 376, 52, 8, 100, 1.6];
 const STEP = 0.05;
 
 const across = (x) => LEFT + (x + SIDE) * UNIT;

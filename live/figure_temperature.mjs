@@ -74,9 +74,9 @@ export class TemperatureFigure {
     const { scores } = this.given();
     const order = weights.map((_, at) => at).sort((one, other) => weights[other] - weights[one]);
     const lines = order.map((at) => clamp(down(weights[at]), TOP + 8, BOTTOM - 8));
-    for (let at = 1; at < 3; at++) lines[at] = Math.max(lines[at], lines[at - 1] + 20);
+    for (let at = 1; at < 3; at++) lines[at] = Math.max(lines[at], lines[at - 1] + 22);
     const over = Math.max(0, lines[2] - (BOTTOM - 8));
-    if (over) for (let at = 2, most = BOTTOM - 8; at >= 0; at--, most -= 20) lines[at] = Math.min(lines[at], most);
+    if (over) for (let at = 2, most = BOTTOM - 8; at >= 0; at--, most -= 22) lines[at] = Math.min(lines[at], most);
     return order.flatMap((at, rank) => {
       const text = drawn("text", { x: place + (left ? -12 : 12), y: lines[rank] + 5, "text-anchor": left ? "end" : "start", class: "over" });
       text.append(drawn("tspan", { class: "scores" }, `score ${number(scores[at], 1)}: `), drawn("tspan", { class: "weights" }, number(weights[at], 3)));

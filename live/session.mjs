@@ -4,7 +4,7 @@ import { source } from "./offline.mjs";
 
 const ASKED = "The list of Python's files cannot be fetched. Check the network and press Run again.";
 const TAKEN = "The file offline.js is missing or broken: unpack the whole zip file again.";
-const PATIENCE = 2000; // milliseconds that a cell has to end after Stop
+const PATIENCE = 1500; // milliseconds that a cell has to end after Stop
 
 export class Session {
   // hears: {progress(bytes), lost(sentence)}; `lost` when all that Python knew is gone

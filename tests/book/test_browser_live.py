@@ -113,7 +113,7 @@ LOOPS = {
 # On a busy machine a cell may take longer to stop than the page waits for it.
 PATIENT = """{
     const usual = window.setTimeout;
-    window.setTimeout = (act, wait, ...rest) => usual(act, wait === 2000 ? window.patience ?? wait : wait, ...rest);
+    window.setTimeout = (act, wait, ...rest) => usual(act, wait === 1500 ? window.patience ?? wait : wait, ...rest);
 }"""
 
 
@@ -150,7 +150,7 @@ def test_an_endless_answer_is_stopped_by_the_check(started):
 @pytest.mark.parametrize("code", ["while True:\n    try:\n        while True: pass\n    except: pass", "import time\ntime.sleep(1000)"])
 def test_what_does_not_stop_is_ended_and_nothing_typed_is_lost(started, code):
     _, running, *_ = started
-    stop(running, running.scratch, code, patience=2000)
+    stop(running, running.scratch, code, patience=1500)
     assert running.said.startswith("The cell did not stop, so Python was started anew.")
     assert running.scratch.locator("textarea").input_value() == code
     # What stood above runs again by itself.

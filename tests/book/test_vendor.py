@@ -183,6 +183,13 @@ def test_the_packed_course_has_always_the_same_bytes_and_what_pages_need():
     assert any(name.startswith("benchmarks/runs/") for name in inside) and not [name for name in inside if "__pycache__" in name]
 
 
+def test_scripts_lose_their_comments_and_indentation_and_nothing_else():
+    text = 'if (a) {\n  // why\n  b = "//c"; // then\n\n    d();\n}\n'
+    assert live.lean({"a.mjs": text}) == {"a.mjs": 'if (a) {\nb = "//c"; // then\nd();\n}\n'}
+    with pytest.raises(live.ExtensionError, match="live/a.mjs has a text of several lines"):
+        live.lean({"a.mjs": "a = `\n  b`;\n"})
+
+
 def test_folders_are_named_by_their_content(tmp_path):
     first = live.write(tmp_path, "course", {"page.mjs": b"1"})
     assert live.write(tmp_path, "course", {"page.mjs": b"2"}) != first

@@ -16,7 +16,7 @@ def test_the_page_shows_what_is_stored(path, kit, record_property):
     given = live_gate.ask({"do": "notebook", "cells": [None if slow(cell) else cell.source for cell in cells]}, kit)
     differ = {}
     checked = 0
-    for cell, outputs in zip(cells, given, strict=True):
+    for cell, (outputs, _) in zip(cells, given, strict=True):
         if not slow(cell) and "nbval-ignore-output" not in cell.metadata.get("tags", ()):
             checked += 1
             # Another Matplotlib sets letters in another way, so that axes and all in them lie a few points off.
@@ -25,6 +25,7 @@ def test_the_page_shows_what_is_stored(path, kit, record_property):
         broken = [output for output in outputs if output["output_type"] == "error"]
         assert not broken, (cell.id, broken)
     record_property("checked notebook cells in the page's Python", checked)
+    print(*(f"{cell.id}: {seconds:.0f} s" for cell, (_, seconds) in zip(cells, given) if seconds > 5), sep="\n")
     unlisted, _ = unlisted_and_stale(differ, "cell")
     assert not unlisted, {name: differ[name] for name in unlisted}
     here = [name for name in unlisted_and_stale(differ, "cell")[1] if name.startswith(f"{path.stem}:")]
