@@ -31,7 +31,7 @@ NONSENSE = {
     "objects": (lambda x: right(x).astype(object), "returns an array of Python objects, not of floats"),
     "a fraction": (lambda x: Fraction(1, 2), r"the shape is \(\); \(2, 3, 5\) is expected"),
     "a list with a word": (lambda x: [Fraction(1, 2), "half"], "returns a list, not numbers"),
-    "a mask": (lambda x: np.ma.array(right(x), mask=x > 0.5), r"a masked array, in which \d+ of 30 numbers are hidden"),
+    "a mask": (lambda x: np.ma.array(right(x), mask=x > 0.5), r"a masked array: \d+ of its 30 numbers are hidden"),
     "complex": (lambda x: right(x) + 0j, "returns complex numbers"),
     "a tuple of one": (lambda x: (right(x),), "returns a tuple of one; is there a comma too many"),
     "two outputs": (lambda x: (right(x), x), "returns 2 things, but one is expected: weights"),

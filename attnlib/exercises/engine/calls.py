@@ -209,8 +209,8 @@ def _as_array(part, words):
         if isinstance(part, np.ndarray) and np.ndarray.size.__get__(part) > TOO_MANY:
             raise _Unreadable(f"returns an array of shape {np.ndarray.shape.__get__(part)}: far too many numbers")
         if isinstance(part, np.ma.MaskedArray) and np.ma.getmaskarray(part).any():
-            hidden = f"{np.ma.getmaskarray(part).sum()} of {part.size} numbers are hidden"
-            raise _Unreadable(f"returns a masked array, in which {hidden}; plain numbers are expected")
+            hidden = f"{np.ma.getmaskarray(part).sum()} of its {part.size} numbers are hidden"
+            raise _Unreadable(f"returns a masked array: {hidden}, and plain numbers are expected")
         array = np.array(part)
     except ValueError as error:
         if "maximum number of dimension" in str(error):

@@ -40,7 +40,7 @@ def forward_family(bugs):
                 if "skip_diag_block" in bugs:
                     scores = skip_cut_tiles(scores, start, block, q, k)
                 hidden = np.isneginf(scores)
-                if "stops_at_hidden" in bugs and hidden.all(axis=1).any() or "stops_at_cut" in bugs and hidden.any():
+                if "skips_hidden" in bugs and hidden.all(axis=1).any() or "skips_cut" in bugs and hidden.any():
                     break
             yield scores, values
 

@@ -455,13 +455,13 @@ _FORWARD = Exercise(
             sets="range",
         ),
         Mistake(
-            "stops_at_hidden", "break where one query sees nothing of a block",
-            "The loop ends at the first block of which one query sees nothing; other queries see keys in it.", 1,
+            "skips_hidden", "break, or continue, where one query sees nothing of a block",
+            "A block of which one query sees nothing is left out for all queries; others see keys in it.", 1,
             sets="range",
         ),
         Mistake(
-            "stops_at_cut", "break at the first block with a hidden pair",
-            "The loop ends at the first block in which a pair is hidden; pairs that are seen lie in it, too, and after it.", 1,
+            "skips_cut", "break, or continue, at a block with a hidden pair",
+            "A block in which a pair is hidden is left out for all queries; other pairs in it are seen.", 1,
             sets="range",
         ),
     ),

@@ -129,7 +129,7 @@ _MHA = Exercise(
         Probe("all sizes differ", layer(b=2, n=5, m=19, heads=3, d=4, v=7)),
         Probe("m = h·d", layer(b=2, n=5, m=12, heads=3, d=4), "equal", "all weights are square here"),
         Probe("n = d = v", layer(b=2, n=4, m=8, heads=2, d=4), "equal", "a wrong split has the right shape here"),
-        Probe("one head", layer(b=2, n=5, m=6, heads=1, d=6), "equal", "mistakes in splitting do not show here"),
+        Probe("one head", layer(b=2, n=5, m=6, heads=1, d=6), "edge", "mistakes in splitting do not show here"),
         Probe("heads of one feature", layer(b=2, n=3, m=4, heads=4, d=1), "equal", "as many heads as features"),
         Probe("large scores", layer(b=2, n=5, m=12, heads=3, d=4, large=True), "edge"),
         Probe("one token", layer(b=1, n=1, m=5, heads=2, d=3, v=1), "edge", "axes of size 1 stay"),
@@ -190,6 +190,7 @@ _MHA = Exercise(
         Mistake(
             "one_head", "h ignored",
             "The features were not split: there is one single head of full width.", 2,
+            sets="heads",
         ),
         Mistake(
             "softmax_heads", "softmax over the heads",
@@ -272,12 +273,12 @@ _MHA = Exercise(
         Mistake(
             "one_head_early", "range(h - 1)",
             "The last head is missing: a loop over the heads has to go through all of them.", 2,
-            sets="merge",
+            sets="merge heads",
         ),
         Mistake(
             "one_head_late", "range(1, h)",
             "The first head is missing: a loop over the heads starts with head 0.", 2,
-            sets="merge",
+            sets="merge heads",
         ),
     ),
     hints=(

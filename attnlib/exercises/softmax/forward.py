@@ -168,17 +168,17 @@ SOFTMAX = Exercise(
         Mistake(
             "no_exp", "x / x.sum(-1)",
             "You divided the raw scores by their sum; exponentiate first, otherwise weights can be negative.", 2,
-            shows="negative_rows",
+            shows="negative_rows", sets="total",
         ),
         Mistake(
             "only_exp", "exp(x)",
             "These are the exponentials alone; each has to be divided by the sum of its row.", 3,
-            shows="rows_sum", sets="total",
+            shows="rows_sum", sets="total log",
         ),
         Mistake(
             "no_division", "e, or e / e.max(-1)",
             "The exponentials still have to be divided by the sum of their row.", 3,
-            shows="largest_one rows_sum", sets="total",
+            shows="largest_one rows_sum", sets="total log",
         ),
         Mistake(
             "no_max", "exp(x) / exp(x).sum(-1) without subtracting the maximum",
@@ -233,6 +233,7 @@ SOFTMAX = Exercise(
         Mistake(
             "log", "log(softmax(x))",
             "You took the logarithm at the end; the weights themselves are asked for.", 3,
+            sets="log",
         ),
         Mistake(
             "inplace", "x -= x.max(-1) on the caller's array",

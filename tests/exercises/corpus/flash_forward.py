@@ -442,7 +442,7 @@ def returns_in_the_loop(query, key, value, block, causal):
         return divided(*state)
 
 
-@wrong("flash_forward", "the loop stops at the first block that a query cannot see", named=("stops_at_hidden",))
+@wrong("flash_forward", "the loop stops at the first block that a query cannot see", named=("skips_hidden",))
 def stops_at_a_hidden_block(query, key, value, block, causal):
     (q, d), k = query.shape, len(key)
     state = np.zeros((q, value.shape[1])), np.full((q, 1), -np.inf), np.zeros((q, 1))
@@ -574,7 +574,7 @@ def hidden_after_the_sum(query, key, value, block, causal):
     return acc / s, (m + np.log(s))[:, 0]
 
 
-@wrong("flash_forward", "blocks that the diagonal cuts are skipped for all queries")
+@wrong("flash_forward", "blocks that the diagonal cuts are skipped for all queries", named=("skips_cut",))
 def cut_blocks_skipped(query, key, value, block, causal):
     (q, d), k = query.shape, len(key)
     state = np.zeros((q, value.shape[1])), np.full((q, 1), -np.inf), np.zeros((q, 1))
