@@ -297,7 +297,7 @@ def _as_ablation(function, without, layers, heads):
 
 
 def _taken_out(function, merged, layer, heads, without):
-    outputs = split_heads(merged, heads).copy()
+    outputs = split_heads(merged, heads)  # a view; `merged` was made by this very call
     for (of_layer, head), array in without.items():
         if of_layer == layer:
             (array,), _ = as_float(function, **{f"without[{of_layer}, {head}]": array})

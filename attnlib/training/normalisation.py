@@ -33,8 +33,8 @@ def rms_norm(x, gain):
 
     References
     ----------
-    .. [1] Zhang and Sennrich (2019), "Root Mean Square Layer Normalization", eq. 4. The constant
-       under the root is that of their code's successors; the equation has none.
+    .. [1] Zhang and Sennrich (2019), "Root Mean Square Layer Normalization", eq. 4, which has no
+       constant under the root; here it keeps a token of zeros from 0 / 0.
 
     Examples
     --------

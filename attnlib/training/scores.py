@@ -36,7 +36,7 @@ def previous_token_score(weights, *, keep=None):
 
     References
     ----------
-    .. [1] Olsson et al. (2022), "In-context Learning and Induction Heads", appendix "Head activation evaluators".
+    .. [1] Olsson et al. (2022), "In-context Learning and Induction Heads".
 
     Examples
     --------
