@@ -5,7 +5,8 @@ import { number, numbers } from "./figure_parts.mjs";
 const SIDE = 4;
 const PLACES = [...Array(SIDE * SIDE).keys()];
 const HINT =
-  "Rows are queries, columns keys. The gradient is that of each query's mean key number, the sum of k times its weight, with respect to the scores: 0 where a key is hidden.";
+  "Rows are queries, columns keys. The gradient is that of each query's mean key number, the sum of k times its weight, " +
+  "with respect to the scores: 0 where a key is hidden.";
 
 export class MaskFigure {
   step = "mask";
@@ -50,9 +51,10 @@ export class MaskFigure {
 
   key(event, at) {
     const [row, column] = [Math.floor(at / SIDE), at % SIDE];
-    const to = { ArrowUp: [row - 1, column], ArrowDown: [row + 1, column], ArrowLeft: [row, column - 1], ArrowRight: [row, column + 1] }[event.key];
-    if (!to) return;
+    const step = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key];
+    if (!step) return;
     event.preventDefault();
+    const to = [row + step[0], column + step[1]];
     if (to.every((place) => place >= 0 && place < SIDE)) this.cells[to[0] * SIDE + to[1]].focus();
   }
 
@@ -73,7 +75,8 @@ export class MaskFigure {
   }
 
   given() {
-    return { keep: PLACES.map((at) => this.kept(at)).reduce((rows, keep, at) => (at % SIDE ? rows.at(-1).push(keep) : rows.push([keep]), rows), []) };
+    const rows = [0, 1, 2, 3].map((row) => PLACES.slice(row * SIDE, (row + 1) * SIDE));
+    return { keep: rows.map((row) => row.map((at) => this.kept(at))) };
   }
 
   take({ keep }) {
@@ -95,8 +98,8 @@ export class MaskFigure {
   sentence({ weights, gradient }) {
     const { row } = this;
     const seen = this.given().keep[row].some(Boolean);
-    const all = `query ${row}: weights ${numbers(weights[row])}; gradient ${numbers(gradient[row])}.`;
-    return seen ? all[0].toUpperCase() + all.slice(1) : `Query ${row} sees nothing: attnlib gives it the weights ${numbers(weights[row])}.`;
+    if (!seen) return `Query ${row} sees nothing: attnlib gives it the weights ${numbers(weights[row])}.`;
+    return `Query ${row}: weights ${numbers(weights[row])}; gradient ${numbers(gradient[row])}.`;
   }
 }
 

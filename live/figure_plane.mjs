@@ -28,7 +28,10 @@ export class PlaneFigure {
       return input;
     });
     this.sliders = ["a thing?", "alive?"].map(
-      (name, axis) => new Slider(name, { min: -SIDE, max: SIDE, step: STEP }, (x) => this.place(this.chosen, axis ? [this.points[this.chosen][0], x] : [x, this.points[this.chosen][1]])),
+      (name, axis) =>
+        new Slider(name, { min: -SIDE, max: SIDE, step: STEP }, (x) =>
+          this.place(this.chosen, this.points[this.chosen].with(axis, x)),
+        ),
     );
     const controls = element("div", "live-sliders");
     controls.append(choice, ...this.sliders.map((slider) => slider.row));

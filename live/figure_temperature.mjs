@@ -59,7 +59,8 @@ export class TemperatureFigure {
     }
     parts.push(drawn("path", { d: `M${LEFT} ${TOP}V${BOTTOM}H${RIGHT}`, class: "axis" }));
     parts.push(drawn("text", { x: (LEFT + RIGHT) / 2, y: 294, "text-anchor": "middle" }, "temperature T"));
-    parts.push(drawn("text", { x: 14, y: (TOP + BOTTOM) / 2, "text-anchor": "middle", transform: `rotate(-90 14 ${(TOP + BOTTOM) / 2})` }, "weight"));
+    const middle = (TOP + BOTTOM) / 2;
+    parts.push(drawn("text", { x: 14, y: middle, "text-anchor": "middle", transform: `rotate(-90 14 ${middle})` }, "weight"));
     for (const curve of curves) {
       const points = curve.map((weight, at) => `${across(-1 + (3 * at) / (curve.length - 1))},${down(weight).toFixed(1)}`);
       parts.push(drawn("polyline", { points: points.join(" "), class: "weights" }));
@@ -78,8 +79,12 @@ export class TemperatureFigure {
     const over = Math.max(0, lines[2] - (BOTTOM - 8));
     if (over) for (let at = 2, most = BOTTOM - 8; at >= 0; at--, most -= 22) lines[at] = Math.min(lines[at], most);
     return order.flatMap((at, rank) => {
-      const text = drawn("text", { x: place + (left ? -12 : 12), y: lines[rank] + 5, "text-anchor": left ? "end" : "start", class: "over" });
-      text.append(drawn("tspan", { class: "scores" }, `score ${number(scores[at], 1)}: `), drawn("tspan", { class: "weights" }, number(weights[at], 3)));
+      const side = left ? { x: place - 12, "text-anchor": "end" } : { x: place + 12 };
+      const text = drawn("text", { ...side, y: lines[rank] + 5, class: "over" });
+      text.append(
+        drawn("tspan", { class: "scores" }, `score ${number(scores[at], 1)}: `),
+        drawn("tspan", { class: "weights" }, number(weights[at], 3)),
+      );
       return [drawn("circle", { cx: place, cy: down(weights[at]), r: 5, class: "weights" }), text];
     });
   }
