@@ -98,7 +98,7 @@ class PagedKVCache:
         shared, begun = self.tables[like][:full], full * self.size
         self._require_pages("start", int(begun < self.lengths[like]))
         self._users[shared] += 1
-        self.tables[text], self.lengths[text] = list(shared), begun
+        self.tables[text], self.lengths[text] = shared, begun
         self.append(text, keys[..., begun:, :], values[..., begun:, :])
 
     def append(self, text, key, value):
