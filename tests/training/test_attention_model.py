@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from array_tools import close
+from dtype_spy import spied
 from training_cases import LEARNED, B, H, K, L, M, N, attention_only_params, close_gradients, right_along
 
 from attnlib.multihead import MultiHeadParams, multihead_attention
@@ -63,6 +64,13 @@ def test_float32_gradients_agree_with_float64(rng):
     assert {array.dtype for array in results[0].values()} == {np.dtype(np.float32)}
     assert saved.weights[0].dtype == np.float64
     close_gradients(*results, 1e-4)
+
+
+def test_float32_makes_no_float64_on_the_way(rng):
+    params, d_logits = attention_only_params(rng, np.float32), rng.normal(size=(B, N, K)).astype(np.float32)
+    saved = attention_only(TOKENS, params, heads=H)[1]
+    assert spied(attention_only, TOKENS, params, heads=H, without={(0, 1)}, beyond=1) == {np.dtype(np.float32)}
+    assert spied(attention_only_backward, d_logits, params, saved, beyond=1) == {np.dtype(np.float32)}
 
 
 @pytest.mark.parametrize("silent", [{(0, 1)}, {(1, 2)}, {(0, 0), (0, 2), (1, 0)}], ids=str)

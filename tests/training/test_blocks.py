@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from array_tools import close
+from dtype_spy import spied
 from training_cases import B, H, K, L, M, N, block_params, close_gradients, language_params, right, right_along
 
 from attnlib.decoding import KVCache
@@ -71,6 +72,14 @@ def test_float32_gradients_agree_with_float64(rng):
         results.append({"logits": logits} | language_model_backward(d_logits.astype(logits.dtype), params, saved))
     assert {array.dtype for array in results[0].values()} == {np.dtype(np.float32)}
     close_gradients(*results, 1e-4)
+
+
+def test_float32_makes_no_float64_on_the_way(rng):
+    params, d_logits = language_params(rng, np.float32), rng.normal(size=(B, N, K)).astype(np.float32)
+    saved = language_model(TOKENS, params, heads=H)[1]
+    angles = 2 * N  # the angles of rotary alone are float64
+    assert spied(language_model, TOKENS, params, heads=H, beyond=angles) == {np.dtype(np.float32)}
+    assert spied(language_model_backward, d_logits, params, saved, beyond=angles) == {np.dtype(np.float32)}
 
 
 @pytest.mark.parametrize("sizes", [(1, 1, 1, 1), (2, 1, 1), (4,)], ids=str)
