@@ -21,6 +21,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 SITE = ROOT / "_build" / "html"
 OLDEST_NODE = 20
+PATIENCE = 3600  # seconds, for a very busy machine; what never ends has to end here
 PACKED = ("tests/**/*", "attnlib/exercises/**/*.py", "tools/*.py", "tools/compare/*.py", "tools/live_gate/*.py", "conftest.py", "pyproject.toml")
 PACKED += ("_static/**/*.css", "chapters/*.ipynb", "benchmarks/**/*", "attnlib/page/fonts/*", ".github/*/*")
 # Only the gate needs them, and not the pages: they come from this environment.
@@ -64,7 +65,11 @@ def ask(request, kit, site=SITE):
         asked, given = Path(folder) / "request.json", Path(folder) / "answer.json"
         asked.write_text(json.dumps(request), encoding="utf-8")
         command = ["node", "--no-warnings", HERE / "boot.mjs", python, course, kit, asked, given]
-        done = subprocess.run(command, capture_output=True, text=True, errors="replace")
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=PATIENCE)
+        except subprocess.TimeoutExpired as error:
+            last = (error.stderr or b"").decode("utf-8", "replace").strip().splitlines()[-1:]
+            raise GateError(f"no answer after {PATIENCE} s; the last that was begun: {last}") from None
         if not given.is_file():
             raise GateError(f"node ended with {done.returncode}: {(done.stderr or done.stdout).strip()[-3000:]}")
         return json.loads(given.read_text(encoding="utf-8"))

@@ -39,6 +39,9 @@ class _Seen:
     def __init__(self):
         self.outcomes = {}
 
+    def pytest_runtest_logstart(self, nodeid):
+        print(nodeid, file=sys.__stderr__, flush=True)  # read where a test never ends
+
     def pytest_runtest_logreport(self, report):
         if report.when == "call" or report.outcome != "passed":
             self.outcomes[report.nodeid] = [report.outcome, _why(report)]
