@@ -52,7 +52,7 @@ def swallows_and_returns(x):
         return right(x)
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="this system has no timer signal")
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no timer signal")
 @pytest.mark.parametrize(
     "answer", [endless, endless_and_stubborn, endless_and_doubly_stubborn, endless_in_numpy, swallows_and_returns]
 )
