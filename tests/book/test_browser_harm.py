@@ -9,8 +9,7 @@ WORK = "localStorage.getItem(Object.keys(localStorage).find(key => key.endsWith(
 SAVED = "def softmax(x):\n    e = np.exp(x - x.max(axis=-1, keepdims=True))\n    return e / e.sum(axis=-1, keepdims=True)\n\ncheck('softmax', softmax)"
 HARM = {
     "takes all memory": "taken = []\nwhile True:\n    taken.append(np.empty(50_000_000))",
-    "asks for too much at once": "np.ones(2 * 10**8)
-np.ones(10**12)",
+    "asks for too much at once": "np.ones(10**12)",
     "replaces builtins": "import builtins\nbuiltins.isinstance = builtins.len = builtins.print = builtins.open = None",
     "replaces what shows outputs": "import json, sys\njson.dumps = None\nsys.stdout = None",
     "deletes the course": "import shutil\nshutil.rmtree('/course')",
