@@ -1,6 +1,6 @@
 """Figures that come alive: moved by pointer and by keyboard, with the numbers that the library computes here, and pictures else."""
 
-import sys
+import importlib.util
 from pathlib import Path
 
 import numpy as np
@@ -10,8 +10,11 @@ from attnlib.softmax import logsumexp, softmax
 from running import Running, expect, has_python
 from watched import Watched, accessibility
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "live" / "python"))
-import live_steps  # noqa: E402
+ROOT = Path(__file__).resolve().parents[2]
+# Alone, not by its folder: a stub of IPython lies beside it, for the page, and would be found by other tests.
+_SPEC = importlib.util.spec_from_file_location("live_steps", ROOT / "live" / "python" / "live_steps.py")
+live_steps = importlib.util.module_from_spec(_SPEC)
+_SPEC.loader.exec_module(live_steps)
 
 PAGES = {"fig-temperature": "01_softmax", "fig-plane": "02_attention", "fig-tiny": "04_masks"}
 

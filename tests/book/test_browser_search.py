@@ -20,7 +20,7 @@ FIRST = {
     "online softmax": ("Look up a term", "online softmax"),
     "logsumexp": ("7. Get the gradients back, share the work", "Exercise 7.3: A gradient for the logsumexp, too"),
     "kv cache": ("Look up a term", "KV cache"),
-    "rotary": ("attnlib.positions", "attnlib.positions.rotary"),
+    "rotary": ("8. Give attention a sense of order", None),
 }
 IN_A_HEADING = ["softmax", "attention", "masks", "head", "flash"]
 RESULTS = """() => [...document.querySelectorAll('#search-results > ul > li')].map(item => ({

@@ -84,8 +84,8 @@ def test_a_case_counts_only_if_it_fails_in_the_same_way():
 
 
 def test_where_two_explanations_fit_there_is_a_case_too():
-    result = grade("softmax", lambda x: x, details=True)
-    assert "two mistakes" in result.lines[0] and result.case["x"].shape == (1,)
+    result = grade("softmax", find("softmax").family(frozenset({"axis_0", "no_division"})), details=True)
+    assert "Either" in result.lines[0] and result.case["x"].size < 7
 
 
 def test_the_number_of_tries_is_limited_and_an_endless_answer_ends_them(monkeypatch):
