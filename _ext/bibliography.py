@@ -11,6 +11,7 @@ from docutils import nodes
 from pybtex.plugin import register_plugin
 from pybtex.style.formatting.plain import Style as PlainStyle
 from pybtex.style.labels import BaseLabelStyle
+from pybtex.style.sorting.author_year_title import SortingStyle
 from sphinx.util.nodes import make_refnode
 from sphinxcontrib.bibtex.style.referencing import PersonStyle
 from sphinxcontrib.bibtex.style.template import join, year
@@ -41,9 +42,17 @@ class AuthorYearLabels(BaseLabelStyle):
         return [label(entry) for entry in sorted_entries]
 
 
+class SortedByAuthor(SortingStyle):
+    """The order of a list of works: an author in braces, {{DeepSeek-AI}}, stands where its letters belong."""
+
+    def person_key(self, person):
+        return super().person_key(person).replace("{", "").replace("}", "")
+
+
 class AuthorYearStyle(PlainStyle):
     """Sorted by author, year and title, with the label that the text uses."""
 
+    default_sorting_style = SortedByAuthor
     default_label_style = AuthorYearLabels
 
 
