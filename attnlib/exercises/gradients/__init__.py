@@ -1,6 +1,7 @@
 """Exercises of chapter 3: `backward`, `additive`, `numbers`, and the bug to `spot`; the chapter shows its `suspect`.
 
 `accepts` holds other right ways.
+What is said to the known mistakes: `additive_mistakes`, `backward_mistakes`.
 """
 
 from attnlib.exercises.gradients.backward import suspect
