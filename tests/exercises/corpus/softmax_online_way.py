@@ -5,13 +5,7 @@ import math
 import numpy as np
 
 from . import wrong
-
-ID = "online_softmax"
-INF = float("inf")
-
-
-def blocks(x, block):
-    return [x[start : start + block] for start in range(0, len(x), block)]
+from .softmax_online import ID, INF, blocks
 
 
 @wrong(ID, "block taken for the number of blocks", says=r"at once", rule="never more than one block at a time")
