@@ -7,7 +7,7 @@ import sys
 import warnings
 
 import numpy as np
-from answers import first_line, right
+from answers import EqualToAll, first_line, right
 
 import attnlib.exercises
 from attnlib.exercises import Probe, check, grade
@@ -112,17 +112,6 @@ def test_a_changed_check_does_not_reach_the_judge(monkeypatch):
     monkeypatch.setattr(attnlib.exercises, "check", lambda *args: None)
     monkeypatch.setattr(attnlib.exercises, "grade", lambda *args: None)
     assert grade("softmax", lambda x: x).status == "wrong"
-
-
-class EqualToAll(np.ndarray):
-    def __eq__(self, other):
-        return np.True_
-
-    def __array_function__(self, *args):
-        return True
-
-    def __array_ufunc__(self, *args, **kwargs):
-        return True
 
 
 def test_an_answer_that_claims_to_be_equal_is_not_believed():
