@@ -1,4 +1,5 @@
 // The parts that a page needs only once Python is asked for: Session, Outputs, Keep, wake (after.mjs), as one more script.
+import { run } from "./script.mjs";
 
 let loaded;
 
@@ -11,12 +12,6 @@ export function later(folder) {
 }
 
 async function load(address) {
-  const script = Object.assign(document.createElement("script"), { src: address });
-  await new Promise((resolve, reject) => {
-    script.onload = resolve;
-    script.onerror = reject;
-    document.head.append(script);
-  });
-  script.remove();
+  await run(address);
   return globalThis.partsForLater;
 }

@@ -1,4 +1,5 @@
 // Where Python comes from: from the site, or, in a page that was taken along, out of one classic script beside it.
+import { run } from "./script.mjs";
 
 // {listed, places, worker()} of the site's own files
 async function online({ python, folder }) {
@@ -29,13 +30,7 @@ async function fromScript(address) {
 }
 
 async function read(address) {
-  const script = Object.assign(document.createElement("script"), { src: address });
-  await new Promise((resolve, reject) => {
-    script.onload = resolve;
-    script.onerror = reject;
-    document.head.append(script);
-  });
-  script.remove();
+  await run(address);
   const { listed, worker, files } = globalThis.takenAlong;
   delete globalThis.takenAlong;
   const whole = Object.entries(files).map(([name, text]) => [name, bytes(text)]);
