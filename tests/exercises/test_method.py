@@ -1,9 +1,10 @@
-"""Exercises that judge the method, too: plain attention has the right values and is not Flash attention."""
+"""How `flash_forward` got its values: plain attention has the right ones and is not Flash attention."""
 
 import math
 
 import numpy as np
 import pytest
+from method_cases import hide, visible
 
 from attnlib.exercises import grade
 from attnlib.exercises.engine.registry import find
@@ -14,13 +15,6 @@ def softmax(scores):
     exponentials = np.exp(scores - np.where(np.isneginf(top), 0, top))
     total = exponentials.sum(axis=-1, keepdims=True)
     return exponentials / np.where(total == 0, 1, total), top, total
-
-
-def hide(scores, first_row, causal, q, k):
-    if causal:
-        i, j = np.indices(scores.shape)
-        scores = np.where(j > i + first_row + k - q, -np.inf, scores)
-    return scores
 
 
 def finish(scores, value):
@@ -147,10 +141,6 @@ def by_iterator(query, key, value):
 
 def by_list_and_back(query, key, value):
     return [np.array(array.tolist()) for array in (query, key, value)]
-
-
-def visible(i, q, k, causal):
-    return range(min(k, i + k - q + 1) if causal else k)
 
 
 def row_by_row_in_numbers(copy):
@@ -318,102 +308,6 @@ def test_another_way_to_walk_through_the_keys_passes(case):
     assert result.status == "passed", result.lines
 
 
-def whole_row(x, block):
-    return x.max(), np.exp(x - np.where(np.isneginf(x.max()), 0.0, x.max())).sum()
-
-
-def maximum_first(x, block):
-    maximum = max(x)
-    shift = 0.0 if np.isneginf(maximum) else maximum
-    return maximum, sum(np.exp(x[start : start + block] - shift).sum() for start in range(0, len(x), block))
-
-
-def two_walks(numbers):
-    def answer(x, block):
-        scores = numbers(x)
-        maximum = scores[0]
-        for score in scores:
-            if score > maximum:
-                maximum = score
-        return maximum, sum(math.exp(score - maximum) if maximum > -math.inf else 0.0 for score in scores)
-
-    return answer
-
-
-def one_walk(numbers):
-    def answer(x, block):
-        maximum, total = -math.inf, 0.0
-        for score in numbers(x):
-            new = max(maximum, score)
-            if new > -math.inf:
-                total = total * math.exp(maximum - new) + math.exp(score - new)
-            maximum = new
-        return maximum, total
-
-    return answer
-
-
-def sorted_first(x, block):
-    ordered = np.sort(x)[::-1]
-    return find("online_softmax").solution(ordered, block)
-
-
-def one_block_less(x, block):
-    """The last two blocks together."""
-    maximum, total = -np.inf, 0.0
-    starts = list(range(0, max(len(x) - block, 1), block))
-    for start, stop in zip(starts, [*starts[1:], len(x)]):
-        new = max(maximum, x[start:stop].max())
-        if new > -np.inf:
-            total = total * np.exp(maximum - new) + np.exp(x[start:stop] - new).sum()
-            maximum = new
-    return maximum, total
-
-
-def blocks_merged_in_the_end(x, block):
-    parts = []
-    for start in range(0, len(x), block):
-        scores = x[start : start + block].tolist()
-        top = max(scores)
-        parts.append((top, sum(math.exp(s - top) for s in scores) if top > -math.inf else 0.0))
-    maximum = max(top for top, _ in parts)
-    return maximum, sum(total * math.exp(top - maximum) for top, total in parts if top > -math.inf)
-
-
-NUMBERS = {
-    "as it is": lambda x: x,
-    "a list": list,
-    "tolist": lambda x: x.tolist(),
-    "float": lambda x: [float(score) for score in x],
-    "item": lambda x: [x[i].item() for i in range(len(x))],
-    "flat": lambda x: list(np.asarray(x).flat),
-    "an array again": lambda x: np.array(x.tolist()),
-}
-AT_ONCE, BACK = "one step looks at {} scores at once where a block has 3", "it goes back to scores of an earlier block"
-ONLINE = {
-    "the whole row": (whole_row, AT_ONCE.format(20)),
-    "the maximum first": (maximum_first, BACK),
-    "sorted first": (sorted_first, AT_ONCE.format(20)),
-    "the last two blocks together": (one_block_less, AT_ONCE.format(5)),
-    "the whole row of a list": (lambda x, block: whole_row(np.array(list(map(float, x))), block), AT_ONCE.format(20)),
-    "the maximum of a list": (lambda x, block: maximum_first(np.array(x.tolist()), block), BACK),
-    "blocks merged in the end": (blocks_merged_in_the_end, ""),
-}
-for name, numbers in NUMBERS.items():
-    ONLINE |= {f"two walks, {name}": (two_walks(numbers), BACK), f"one walk, {name}": (one_walk(numbers), "")}
-
-
-@pytest.mark.parametrize("case", ONLINE)
-def test_who_looks_ahead_or_comes_back_is_told_so_and_nobody_else(case):
-    answer, objection = ONLINE[case]
-    result = grade("online_softmax", answer)
-    if objection:
-        assert result.status == "wrong" and result.mistakes == () and result.failed == (), result.lines
-        assert result.lines[0].startswith(f"[!] online_softmax: the values are right, but {objection}"), result.lines
-    else:
-        assert result.status == "passed", result.lines
-
-
 def test_wrong_values_are_named_before_the_method_is_looked_at():
     def unscaled(query, key, value, block, causal):
         return finish(hide(query @ key.T, 0, causal, len(query), len(key)), value)
@@ -427,78 +321,6 @@ def test_a_number_in_place_of_minus_infinity_gets_a_sentence():
         return out, np.where(np.isneginf(logsumexp), 7.0, logsumexp)
 
     assert "finite where -inf is right, in 2 of 5 numbers" in grade("flash_forward", answer).lines[0]
-
-
-def plain_backward(d_out, query, key, value, out, logsumexp, block_q, block_k, causal):
-    scale = 1 / math.sqrt(query.shape[1])
-    weights = np.exp(hide(scale * query @ key.T, 0, causal, len(query), len(key)) - logsumexp[:, None])
-    d_scores = scale * weights * (d_out @ value.T - (d_out * out).sum(axis=1, keepdims=True))
-    return d_scores @ key, d_scores.T @ query, weights.T @ d_out
-
-
-def backward_row_by_row(d_out, query, key, value, out, logsumexp, block_q, block_k, causal):
-    d_query, d_key, d_value = np.zeros(query.shape), np.zeros(key.shape), np.zeros(value.shape)
-    for i in range(len(query)):
-        row = slice(i, i + 1)
-        scale = 1 / math.sqrt(query.shape[1])
-        weights = np.exp(hide(scale * query[row] @ key.T, i, causal, len(query), len(key)) - logsumexp[row, None])
-        d_scores = scale * weights * (d_out[row] @ value.T - (d_out[row] * out[row]).sum(axis=1, keepdims=True))
-        d_query[row] = d_scores @ key
-        d_key += d_scores.T @ query[row]
-        d_value += weights.T @ d_out[row]
-    return d_query, d_key, d_value
-
-
-def backward_in_numbers(keep_all):
-    """One query at a time, without an array: all weights of the row first, or one key after the other."""
-
-    def answer(d_out, query, key, value, out, logsumexp, block_q, block_k, causal):
-        d_outs, queries, keys, values, outs = ([[float(x) for x in row] for row in a] for a in (d_out, query, key, value, out))
-        (q, d), k, v = query.shape, len(keys), value.shape[1]
-        d_query, d_key, d_value = [[0.0] * d for _ in range(q)], [[0.0] * d for _ in range(k)], [[0.0] * v for _ in range(k)]
-        scale = d**-0.5
-
-        def weight(i, j):
-            return math.exp(scale * sum(a * b for a, b in zip(queries[i], keys[j])) - logsumexp[i])
-
-        for i in range(q):
-            mean, seen = sum(a * b for a, b in zip(d_outs[i], outs[i])), visible(i, q, k, causal)
-            weights = {j: weight(i, j) for j in seen} if keep_all else {}
-            for j in seen:
-                p = weights[j] if keep_all else weight(i, j)
-                ds = scale * p * (sum(a * b for a, b in zip(d_outs[i], values[j])) - mean)
-                d_value[j] = [a + p * b for a, b in zip(d_value[j], d_outs[i])]
-                d_query[i] = [a + ds * b for a, b in zip(d_query[i], keys[j])]
-                d_key[j] = [a + ds * b for a, b in zip(d_key[j], queries[i])]
-        return np.array(d_query), np.array(d_key), np.array(d_value)
-
-    return answer
-
-
-def with_a_product_of_all_outputs(d_out, query, key, value, out, logsumexp, block_q, block_k, causal):
-    mean = np.diag(d_out @ out.T)  # its diagonal alone is wanted
-    result = find("flash_backward").solution(d_out, query, key, value, out, logsumexp, block_q, block_k, causal)
-    return (*result[:2], result[2] + 0 * mean.sum())
-
-
-BACKWARD = {
-    "plain": (plain_backward, "all 312 scores are held at once"),
-    "a product of all outputs": (with_a_product_of_all_outputs, "a product of 13 × 13, of all queries with all queries is"),
-    "row by row": (backward_row_by_row, "24 keys at once where a tile has 3"),
-    "row by row in numbers": (backward_in_numbers(True), "24 keys have met a query before any of their weights is used"),
-    "one key after the other in numbers": (backward_in_numbers(False), ""),
-}
-
-
-@pytest.mark.parametrize("case", BACKWARD)
-def test_a_backward_without_tiles_is_rejected_and_told_why(case):
-    answer, objection = BACKWARD[case]
-    result = grade("flash_backward", answer)
-    if objection:
-        assert result.status == "wrong" and objection in result.lines[0], result.lines
-        assert result.lines[0].startswith("[!] flash_backward: the gradients are right, but ")
-    else:
-        assert result.status == "passed", result.lines
 
 
 @pytest.mark.parametrize("id", ["flash_forward", "flash_backward"])
