@@ -23,3 +23,11 @@ def own_file(tmp_path, monkeypatch):
     path.parent.mkdir()
     monkeypatch.setenv("ATTNLIB_LIBRARY", str(path))
     return path
+
+
+@pytest.fixture
+def progress_file(tmp_path, monkeypatch):
+    """Where the reader's progress is to be kept; nothing is there yet."""
+    path = tmp_path / "state" / "progress.json"
+    monkeypatch.setenv("ATTNLIB_PROGRESS", str(path))
+    return path

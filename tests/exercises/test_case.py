@@ -8,6 +8,7 @@ import pytest
 from answers import right
 from exercise_cases import EXERCISES
 from notebook_tools import unwrapped
+from reader_cases import no_shift
 
 from attnlib.exercises import TODO, case, check, grade
 from attnlib.exercises.engine import case_html, shrink
@@ -18,10 +19,6 @@ from attnlib.exercises.engine.model import Probe
 from attnlib.exercises.engine.registry import find
 
 FUNCTIONS = [exercise for exercise in EXERCISES if not exercise.value]
-
-
-def no_shift(x):
-    return np.exp(x) / np.exp(x).sum(axis=-1, keepdims=True)
 
 
 def case_of(id, answer):
