@@ -14,7 +14,8 @@ import pytest
 from exercise_cases import EXERCISES, FUNCTIONS, bits, every_exercise, every_function
 from mutants import mutants
 from styles import ways
-from truth import Seen, false_clauses
+from truth import false_clauses
+from truth_seen import Seen
 
 from attnlib.exercises import grade
 from attnlib.exercises.engine import calls
