@@ -13,9 +13,10 @@ Read in this order:
 9. `tasks`: batches to learn from: reversal, induction, text.
 10. `characters`: text as integers and back.
 11. `scores`: what a head does, as a number; accuracy.
-12. `loop`: batch, loss, gradients, step, again.
-13. `layers`: one flat dict for all parameters, and one layer's part of it.
-14. `arguments`: what training asks of its arguments.
+12. `model_losses`: a model's loss on a batch, with its gradients.
+13. `loop`: batch, loss, gradients, step, again.
+14. `layers`: one flat dict for all parameters, and one layer's part of it.
+15. `arguments`: what training asks of its arguments.
 """
 
 from attnlib.training.complete_block import BlockSaved, block, block_backward, block_decode, init_block
@@ -29,7 +30,7 @@ from attnlib.training.language import (
     language_model,
     language_model_backward,
 )
-from attnlib.training.loop import attention_only_loss, language_model_loss, train
+from attnlib.training.loop import train
 from attnlib.training.losses import cross_entropy, cross_entropy_backward
 from attnlib.training.attention_model import (
     ModelSaved,
@@ -38,6 +39,7 @@ from attnlib.training.attention_model import (
     head_means,
     init_attention_only,
 )
+from attnlib.training.model_losses import attention_only_loss, language_model_loss
 from attnlib.training.normalisation import rms_norm, rms_norm_backward
 from attnlib.training.optimiser import AdamState, adam_start, adam_step, warmup_cosine
 from attnlib.training.scores import accuracy, attention_entropy, induction_score, previous_token_score
