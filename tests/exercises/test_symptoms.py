@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from attnlib.exercises.engine.symptoms import CLAIMS, Case, number, said, seen
+from attnlib.exercises.engine.claims import CLAIMS, number
+from attnlib.exercises.engine.symptoms import Case, said, seen
 
 WEIGHTS = np.array([[0.5, 0.3, 0.2], [0.1, 0.2, 0.7], [0.25, 0.25, 0.5]])
 GRADIENT = np.array([[1.0, -3.0, 2.0], [0.5, 0.25, -0.75], [4.0, -1.0, -3.0]])

@@ -7,9 +7,10 @@ Read in this order:
    `record`: what is remembered, `checked`: the last checks; `source`: the solution as text; `settings`: what a
    teacher decides.
 3. `judge`: an answer judged; `apart`, `guard`: in a process of its own; `calls`, `session`, `timelimit`: called
-   safely. How it got its result: `watch`, `stream`, `tiles`, by `spies` in the place of NumPy's functions; `memory`.
-4. `diagnose`: which mistake it is; `symptoms`: what of it is measured; `turned`, `relations`: what can be said if
-   none; `partly`: the outputs without blanks.
+   safely; `returned`: what came back. How it got its result: `watch`, `stream`, `tiles`, by `spies` in the place of
+   NumPy's functions; `memory`.
+4. `diagnose`: which mistake it is; `symptoms`: what is said of what is seen, by `claims` that are measured; `turned`,
+   `relations`: what can be said if none; `partly`: the outputs without blanks.
 5. `details`: what a check shows beside its sentence. `shrink`: the smallest failing case, a `case`, in `case_text`
    and `case_html`, with a picture of `where` it is wrong; `crash`: the reader's own line. `after`: what comes after
    a right answer; `show`: in a notebook or a terminal.

@@ -11,19 +11,17 @@ import time
 import warnings
 import zlib
 from dataclasses import dataclass
-from decimal import Decimal
-from numbers import Real
 
 import numpy as np
 
 from attnlib.exercises.engine.crash import readers_line
+from attnlib.exercises.engine.returned import Unreadable, read
 from attnlib.exercises.engine.session import session_restored
 from attnlib.exercises.engine.timelimit import TimeUp, call_within
-from attnlib.exercises.engine.todo import NotAttempted, holds_blank
+from attnlib.exercises.engine.todo import NotAttempted
 
 TIME_LIMIT = 2.0  # seconds for one call; an honest loop needs milliseconds
 SLOW = 1.0  # seconds from which on a call is slow, if it takes them twice
-TOO_MANY = 10**6  # numbers in what is returned; right answers to the probes have a few hundred
 
 now = time.perf_counter
 
@@ -76,10 +74,6 @@ class _Heard(io.TextIOBase):
         return len(text)
 
 
-class _Unreadable(Exception):
-    """The returned object is not what the exercise asks for; the message says what it is."""
-
-
 class CheckInside(Exception):
     """A check was called by the very function that it checks; the message is the exercise's id."""
 
@@ -96,7 +90,7 @@ def run_trusted(exercise, function, probe):
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            values, problem = _compared(exercise, probe, *_read(exercise, function(*args)))
+            values, problem = _compared(exercise, probe, *read(exercise, function(*args)))
         except Exception as error:
             values, problem = None, _crash(error)
     return Outcome(values, problem, _changed(exercise, args, arguments(exercise, probe)))
@@ -111,7 +105,7 @@ def run(exercise, function, probe):
         started = now()
         kept.append(function(*args))
         seconds.append(now() - started)
-        return _compared(exercise, probe, *_read(exercise, kept[0]))
+        return _compared(exercise, probe, *read(exercise, kept[0]))
 
     values, problem, blank, endless = None, "", False, False
     with session_restored(left), contextlib.redirect_stdout(heard), _ctrl_c_noticed() as pressed:
@@ -119,7 +113,7 @@ def run(exercise, function, probe):
             values, problem = call_within(TIME_LIMIT, call, probe.label)
         except TimeUp:
             endless = True
-        except _Unreadable as error:
+        except Unreadable as error:
             problem = str(error)
         except BaseException as error:  # also SystemExit: a check must survive everything
             blank, problem = _why(error, function)
@@ -161,37 +155,6 @@ def _why(error, function):
         return False, None
 
 
-def _read(exercise, raw):
-    """Return the outputs as arrays of their own, and a problem that does not hinder looking at them."""
-    if holds_blank(raw):
-        raise NotAttempted
-    if inspect.iscoroutine(raw):
-        raw.close()  # a coroutine that nobody awaits would complain later
-    names = exercise.behaviour.returns if exercise.behaviour else exercise.outputs
-    problem = ""
-    if raw is None:
-        raise _Unreadable("returns None: did you forget `return`?")
-    if exercise.behaviour and exercise.behaviour.as_is:
-        return (raw,), ""
-    if len(names) == 1:
-        parts = [raw]
-        if isinstance(raw, tuple) and len(raw) == 1 and not exercise.value:
-            parts, problem = [raw[0]], "returns a tuple of one; is there a comma too many after `return`?"
-        elif isinstance(raw, tuple) and not exercise.value:
-            raise _Unreadable(f"returns {len(raw)} things, but one is expected: {names[0]}")
-    else:
-        wanted = f"{len(names)} things are expected: {', '.join(names)}"
-        if isinstance(raw, np.ndarray):
-            raise _Unreadable(f"returns one array of shape {raw.shape}, but {wanted}")
-        rows = isinstance(raw, list) and len(raw) != len(names) and all(isinstance(row, list) for row in raw)
-        if rows or not isinstance(raw, (tuple, list)):  # an array written as rows is one thing
-            raise _Unreadable(f"returns one {_type_name(raw)}, but {wanted}")
-        if len(raw) != len(names):
-            raise _Unreadable(f"returns {len(raw)} thing{'s' if len(raw) != 1 else ''}, but {wanted}")
-        parts = list(raw)
-    return tuple(_as_array(part, words=exercise.value) for part in parts), problem
-
-
 def _compared(exercise, probe, values, problem):
     """The values that are compared: what was returned, or what it does."""
     if not exercise.behaviour:
@@ -199,44 +162,7 @@ def _compared(exercise, probe, values, problem):
     try:
         return exercise.behaviour.of(arguments(exercise, probe), values), problem
     except ValueError as error:
-        raise _Unreadable(str(error)) from None
-
-
-def _as_array(part, words):
-    if part is None:
-        raise _Unreadable("returns None in one place")
-    try:
-        if isinstance(part, np.ndarray) and np.ndarray.size.__get__(part) > TOO_MANY:
-            raise _Unreadable(f"returns an array of shape {np.ndarray.shape.__get__(part)}: far too many numbers")
-        if isinstance(part, np.ma.MaskedArray) and np.ma.getmaskarray(part).any():
-            hidden = f"{np.ma.getmaskarray(part).sum()} of its {part.size} numbers are hidden"
-            raise _Unreadable(f"returns a masked array: {hidden}, and plain numbers are expected")
-        array = np.array(part)
-    except ValueError as error:
-        if "maximum number of dimension" in str(error):
-            raise _Unreadable("returns lists within lists, without end") from None
-        raise _Unreadable("returns rows of unequal length") from None
-    if array.dtype.kind == "c":
-        raise _Unreadable("returns complex numbers")
-    if array.dtype.kind == "O" and not isinstance(part, np.ndarray) and all(map(_is_number, array.flat)):
-        array = array.astype(float)  # fractions, decimals, integers of any length
-    if array.dtype.kind == "O" and isinstance(part, np.ndarray):
-        raise _Unreadable("returns an array of Python objects, not of floats")
-    if array.dtype.kind not in ("fiubU" if words else "fiub"):
-        raise _Unreadable(f"returns {with_article(_type_name(part))}, not numbers")
-    return array
-
-
-def _is_number(x):
-    return isinstance(x, (Real, Decimal)) and not isinstance(x, (bool, np.bool_))
-
-
-def with_article(noun):
-    return f"{'an' if noun[:1].lower() in tuple('aeio') else 'a'} {noun}"
-
-
-def _type_name(thing):
-    return {"ndarray": "array"}.get(type(thing).__name__, type(thing).__name__)
+        raise Unreadable(str(error)) from None
 
 
 def _met_a_blank(error, function):

@@ -6,11 +6,12 @@ import threading
 import numpy as np
 
 from attnlib.exercises.engine import diagnose, turned
-from attnlib.exercises.engine.model import Exercise, Mistake, Probe, Result, value_exercise
-from attnlib.exercises.engine.registry import find
-from attnlib.exercises.engine.calls import SLOW, TIME_LIMIT, CheckInside, argument_names, run, with_article
+from attnlib.exercises.engine.calls import SLOW, TIME_LIMIT, CheckInside, argument_names, run
 from attnlib.exercises.engine.details import with_details
+from attnlib.exercises.engine.model import Exercise, Mistake, Probe, Result, value_exercise
 from attnlib.exercises.engine.partly import what_stands
+from attnlib.exercises.engine.registry import find
+from attnlib.exercises.engine.returned import with_article
 from attnlib.exercises.engine.session import session_restored
 from attnlib.exercises.engine.settings import hints_are_off
 from attnlib.exercises.engine.todo import blanks_left, holds_blank

@@ -44,7 +44,7 @@ class Mistake:
     hint : int, optional
         Number of the hint that fits, counted from 1.
     shows : str
-        What it usually shows, as names in `symptoms.CLAIMS`: each is measured on the answer
+        What it usually shows, as names in `claims.CLAIMS`: each is measured on the answer
         and said before the cause if it holds.
     sets : str
         The quantities that it sets to something else, in words of your own. Two mistakes that share

@@ -2,13 +2,14 @@
 
 import numpy as np
 
-from attnlib.exercises.engine import symptoms
-from attnlib.exercises.engine.symptoms import Case, number
+from attnlib.exercises.engine import claims
+from attnlib.exercises.engine.claims import number
+from attnlib.exercises.engine.symptoms import Case, said
 
 _CLAIMS = (
-    symptoms.zero, symptoms.factor, symptoms.offset, symptoms.transposed, symptoms.one_element, symptoms.row_factor,
-    symptoms.column_factor, symptoms.row_offset, symptoms.permuted, symptoms.rows_sum, symptoms.negative_rows,
-    symptoms.rows_sum_to_zero,
+    claims.zero, claims.factor, claims.offset, claims.transposed, claims.one_element, claims.row_factor,
+    claims.column_factor, claims.row_offset, claims.permuted, claims.rows_sum, claims.negative_rows,
+    claims.rows_sum_to_zero,
 )  # fmt: skip
 
 
@@ -17,7 +18,7 @@ def describe(cases):
 
     Parameters
     ----------
-    cases : list of symptoms.Case
+    cases : list of Case
         The cases of one output; at least one is wrong, and an ordinary one if any ordinary one is.
 
     Returns
@@ -36,23 +37,23 @@ def describe(cases):
     wrong = [case for case in cases if not case.right]
     stage = [case for case in wrong if not case.edge] or wrong
     for case in stage:
-        lost = _shape(case.got, case.want) if case.got.shape != case.want.shape else symptoms.lost([case])
+        lost = _shape(case.got, case.want) if case.got.shape != case.want.shape else claims.lost([case])
         if lost:
             return _on(case, cases) + lost
     if stage[0].want.dtype.kind == "b":
-        return symptoms.said(symptoms.complement, cases) or _on(stage[0], cases) + _booleans(*stage[0][:2])
+        return said(claims.complement, cases) or _on(stage[0], cases) + _booleans(*stage[0][:2])
     sentence = _digits(cases)
     for claim in _CLAIMS if not sentence else ():
-        sentence = sentence or symptoms.said(claim, cases)
+        sentence = sentence or said(claim, cases)
     return sentence or _on(stage[0], cases) + _difference(*stage[0][:2])
 
 
 def _digits(cases):
     """Ordinary inputs decide: large scores lose more digits. Infinities that are right have none to lose."""
     cases = [_infinities_aside(case) for case in cases]
-    sentence = symptoms.said(_precision, [case for case in cases if not case.edge])
-    if not sentence or sentence == symptoms.said(_precision, cases):
-        return sentence or symptoms.said(_precision, cases)
+    sentence = said(_precision, [case for case in cases if not case.edge])
+    if not sentence or sentence == said(_precision, cases):
+        return sentence or said(_precision, cases)
     return sentence if sentence.startswith(("on ", "where")) else f"on ordinary inputs, {sentence}"
 
 
@@ -133,7 +134,7 @@ def _precision(cases):
     """Nearly right: by how many digits, and why perhaps."""
     error = max((_relative_error(case.got, case.want) for case in cases), default=0)
     narrow = any(case.got.dtype.kind == "f" and case.got.dtype.itemsize < 8 for case in cases)
-    if error >= 1e-3 or (error == 0 and not narrow) or (error > 5e-6 and symptoms.factor(cases)):
+    if error >= 1e-3 or (error == 0 and not narrow) or (error > 5e-6 and claims.factor(cases)):
         return ""
     places = _rounded(cases)
     if places:

@@ -1,0 +1,254 @@
+"""What can be claimed of a wrong answer: each claim is measured on the cases, and "" unless it holds in all of them."""
+
+import numpy as np
+
+CLOSE = 1e-6  # two arrays "agree" in this file; a float32 answer is told apart elsewhere
+
+
+def minus(cases):
+    """Is it the right answer with the other sign?"""
+    if _nothing(cases) or not all(agree(-case.got, case.want) for case in cases):
+        return ""
+    return "exactly minus the right answer"
+
+
+def factor(cases):
+    """One factor, the same everywhere or the size of an axis."""
+    usable = [case for case in cases if np.any(case.want)]
+    factors = [_one_factor(case) for case in usable]
+    if sum(np.count_nonzero(case.want) for case in usable) < 2:  # one number is some multiple of any other
+        return ""
+    if None in factors or not all(agree(case.got, 0.0) for case in cases if not np.any(case.want)):
+        return ""
+    same = np.allclose(factors, factors[0], rtol=CLOSE)
+    if same and np.isclose(factors[0], 1, rtol=CLOSE):
+        return ""
+    if same and np.isclose(factors[0], -1, rtol=CLOSE):
+        return "exactly minus the right answer"
+    by_size = _size(factors, usable)
+    return by_size or (_times(factors[0]) if same else "")
+
+
+def _one_factor(case):
+    at = np.abs(case.want).argmax()
+    ratio = case.got.ravel()[at] / case.want.ravel()[at]
+    return float(ratio) if ratio != 0 and agree(case.got, ratio * case.want) else None
+
+
+def _times(ratio):
+    if 0 < ratio <= 2 / 3:
+        return f"every number is {number(1 / ratio)} times too small"
+    return f"every number is {number(ratio, told_from=1)} times the right one"
+
+
+def _size(factors, cases):
+    """The factor may differ from case to case and still be the size of one axis; a constant size proves nothing."""
+    for power, words in ((1, "{}"), (0.5, "the square root of {}")):
+        for sign, much in ((1, "too large"), (-1, "too small")):
+            for name in cases[0].sizes:
+                sizes = [case.sizes.get(name, np.nan) for case in cases]
+                if np.allclose(factors, np.power(sizes, sign * power, dtype=float), rtol=CLOSE):
+                    size = f"{words.format(name)}, here {number(sizes[0] ** power)}"
+                    telling = len(set(sizes)) > 1 or not float(sizes[0] ** power).is_integer()
+                    if telling and max(sizes) > 1:
+                        return f"every number is {much} by a factor of {size}"
+    return ""
+
+
+def offset(cases):
+    differences = [case.got - case.want for case in cases]
+    if all(d.size > 1 and agree(d, d.ravel()[0]) for d in differences):
+        amounts = [float(d.ravel()[0]) for d in differences]
+        if np.allclose(amounts, amounts[0], rtol=CLOSE) and amounts[0]:
+            return f"every number is off by the same amount, {number(amounts[0])}"
+    return ""
+
+
+def transposed(cases):
+    """The last two axes, where they have one size."""
+    square = all(case.want.ndim >= 2 and case.want.shape[-1] == case.want.shape[-2] for case in cases)
+    if square and all(agree(case.got.swapaxes(-1, -2), case.want) for case in cases) and not _right(cases):
+        return "the last two axes are swapped (transposed)"
+    return ""
+
+
+def one_element(cases):
+    """Only the first, or only the last, of axis 0 is right."""
+    found = set()
+    for case in cases:
+        if case.want.ndim < 2 or case.want.shape[0] < 2:
+            return ""
+        right = [agree(a, b) for a, b in zip(case.got, case.want, strict=True)]
+        what = "batch element" if case.want.ndim > 2 else "row"
+        if sum(right) != 1 or not (right[0] or right[-1]):
+            return ""
+        found.add((f"only the {'first' if right[0] else 'last'}", what))
+    if len({place for place, _ in found}) > 1:
+        return ""
+    place, what = found.pop()
+    return f"{place} {'element' if found else what} (along axis 0) is right"
+
+
+def row_factor(cases):
+    return _factor_along(cases, -1, "row (the last axis)")
+
+
+def column_factor(cases):
+    return _factor_along(cases, -2, "column (the axis before the last)")
+
+
+def _factor_along(cases, axis, name):
+    first = None
+    for got, want, *_ in cases:
+        if want.ndim < -axis or want.ndim < 2 or want.shape[axis] < 2:
+            return ""
+        at = np.abs(want).argmax(axis=axis, keepdims=True)
+        top, bottom = np.take_along_axis(got, at, axis), np.take_along_axis(want, at, axis)
+        factors = top / np.where(bottom == 0, np.nan, bottom)
+        usable = np.isfinite(factors) & (factors != 0)  # zeros are 0 times whatever is right
+        if not usable.all() or not agree(got, factors * want):
+            return ""
+        if first is None and not np.allclose(factors, 1):
+            first = factors.ravel()[~np.isclose(factors.ravel(), 1)][0]
+    return f"right up to one factor for each {name}; one of them is {number(first, told_from=1)}" if first else ""
+
+
+def row_offset(cases):
+    """A constant added to each row, as if no softmax followed."""
+    for got, want, *_ in cases:
+        difference = got - want
+        if want.ndim < 1 or want.shape[-1] < 2 or not agree(difference, difference[..., :1]):
+            return ""
+    return "" if _right(cases) else "right up to one constant added to each row (the last axis)"
+
+
+def permuted(cases):
+    for got, want, *_ in cases:
+        if want.size < 2 or not agree(np.sort(got, axis=None), np.sort(want, axis=None)):
+            return ""
+    return "" if _right(cases) else "the right numbers, in other places"
+
+
+def rows_sum(cases):
+    """Where the right rows sum to 1: do these?"""
+    if not all(case.want.ndim and case.want.size and agree(case.want.sum(axis=-1), 1.0) for case in cases):
+        return ""
+    for case in cases:
+        sums = np.atleast_1d(case.got.sum(axis=-1)).ravel()
+        off = sums[~np.isclose(sums, 1, rtol=CLOSE)]
+        if off.size:
+            return f"not every row sums to 1: one sums to {number(off[0], told_from=1)}"
+    return ""
+
+
+def negative_rows(cases):
+    """Rows that sum to 1 all the same."""
+    if rows_sum(cases) or not all(agree(case.want.sum(axis=-1), 1.0) for case in cases if case.want.ndim):
+        return ""
+    if any(case.want.ndim == 0 for case in cases) or not all(agree(case.got.sum(axis=-1), 1.0) for case in cases):
+        return ""
+    lowest = next((case.got.min() for case in cases if (case.got < 0).any()), None)
+    return "" if lowest is None else f"rows sum to 1, but some numbers are negative, for instance {number(lowest)}"
+
+
+def axis_0_sum(cases):
+    """Sums of 1 along axis 0, where it ought to be the last one."""
+    if not rows_sum(cases) or not all(case.want.ndim >= 2 for case in cases):
+        return ""
+    along_0 = all(agree(case.got.sum(axis=0), 1.0) for case in cases)
+    return "the numbers sum to 1 along axis 0, and not along each row" if along_0 else ""
+
+
+def total_sum(cases):
+    """All numbers together sum to 1, where each row ought to."""
+    if not rows_sum(cases) or not all(agree(case.got.sum(), 1.0) for case in cases):
+        return ""
+    return "all numbers together sum to 1, and not each row"
+
+
+def largest_one(cases):
+    """What is left of a softmax without its division."""
+    if not rows_sum(cases) or not all(agree(case.got.max(axis=-1), 1.0) for case in cases):
+        return ""
+    return "the largest number of each row is 1, not the sum of the row"
+
+
+def rows_sum_to_zero(cases):
+    """Where the right rows sum to 0: do these?"""
+    for got, want, *_ in cases:
+        if not want.ndim or want.shape[-1] < 2 or not agree(want.sum(axis=-1), 0.0):
+            return ""
+    sums = np.concatenate([np.atleast_1d(case.got.sum(axis=-1)).ravel() for case in cases])
+    if agree(sums, 0.0):
+        return ""
+    return f"each row of the right answer sums to 0; one of yours sums to {number(sums[np.abs(sums).argmax()])}"
+
+
+def zero(cases):
+    """Nothing is left, up to rounding."""
+    if _right(cases) or any(np.abs(case.got).max(initial=0) > 1e-9 * np.abs(case.want).max(initial=0) for case in cases):
+        return ""
+    return "every number is 0" if any(case.got.size > 1 for case in cases) else "your number is 0"
+
+
+def complement(cases):
+    """True where False is right, everywhere."""
+    fits = all(case.want.dtype.kind == case.got.dtype.kind == "b" and case.got.shape == case.want.shape for case in cases)
+    return "every entry is the opposite of the right one" if fits and all((c.got != c.want).all() for c in cases) else ""
+
+
+def lost(cases):
+    """NaN and infinities where they do not belong, and those that are missing, counted on one case."""
+    if len(cases) > 1:
+        return ""
+    got, want, *_ = cases[0]
+    if got.shape != want.shape or "b" in (got.dtype.kind, want.dtype.kind):
+        return ""
+    nan, inf = np.isnan(got) & ~np.isnan(want), np.isinf(got) & (got != want)
+    missing = np.isinf(want) & np.isfinite(got)
+    one = got.size == 1
+    if nan.any():
+        right = want[nan]
+        instead = f" where {right[0]:g} is right" if np.isinf(right).all() and (right == right[0]).all() else ""
+        return ("NaN" if one else f"NaN in {nan.sum()} of {got.size} numbers") + instead
+    if inf.any():
+        return "infinity" if one else f"infinity in {inf.sum()} of {got.size} numbers"
+    if missing.any():
+        return f"finite where {want[missing][0]:g} is right" + ("" if one else f", in {missing.sum()} of {got.size} numbers")
+    return ""
+
+
+CLAIMS = {
+    claim.__name__: claim
+    for claim in (
+        minus, factor, offset, transposed, one_element, row_factor, column_factor, row_offset, permuted, zero,
+        axis_0_sum, total_sum, largest_one, rows_sum, negative_rows, rows_sum_to_zero, complement, lost,
+    )
+}  # fmt: skip
+
+
+def agree(a, b):
+    """Equal to six digits of the largest number."""
+    scale = float(np.abs(b).max(initial=0)) if np.ndim(b) else abs(float(b))
+    return bool(np.allclose(a, b, rtol=CLOSE, atol=CLOSE * max(scale, 1e-3)))
+
+
+def _right(cases):
+    return all(agree(case.got, case.want) for case in cases)
+
+
+def _nothing(cases):
+    return not any(np.any(case.want) for case in cases)
+
+
+def number(x, told_from=None):
+    """Three digits, or as many as it takes to tell it from another number."""
+    x = float(x)
+    if np.isnan(x):
+        return "NaN"
+    if np.isinf(x):
+        return "infinite" if x > 0 else "minus infinite"
+    digits = 3
+    while told_from is not None and x != told_from and float(f"{x:.{digits}g}") == told_from and digits < 16:
+        digits += 1
+    return str(int(x)) if x == round(x) and abs(x) < 1e6 else f"{x:.{digits}g}"
