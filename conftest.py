@@ -33,6 +33,15 @@ def numpy_in_examples(doctest_namespace):
     doctest_namespace["np"] = np
 
 
+@pytest.fixture(autouse=True)
+def nothing_tried_before(request, monkeypatch):
+    """An example of the exercises begins as a new session does, whichever other examples ran before it."""
+    if request.node.name.startswith("attnlib.exercises."):
+        from attnlib.exercises.engine import record
+
+        monkeypatch.setattr(record, "_memory", {})
+
+
 def compare_outputs(cell, test, ref, skip_compare=None):
     """In the place of nbval's own, which wants every byte of a picture and every digit to be the same."""
     ignored = skip_compare or cell.parent.skip_compare
