@@ -1,4 +1,4 @@
-"""Slips in accepted answers that are right again, in chapters 0 to 3, up to the gradients of attention: exercise, way, reason, slips."""
+"""Slips in accepted answers that are right again, in chapters 1 to 3 and what they need: exercise, way, reason, slips."""
 
 from equivalent_reasons import (
     AN_AXIS,
