@@ -163,7 +163,7 @@ _SCORES = Exercise(
     ),
     why="Two turns meet in a dot product as their difference, so no position has to be compared with another: each row "
     "is turned once, and the product does the rest.",
-    insight="Moving all positions by the same amount changes nothing: a cache may keep its keys turned.",
+    insight="Moving all positions by the same amount changes nothing. A key is turned once, whoever asks: a cache may keep it.",
     accepts=accepts.SCORES,
     atol=1e-10,
 )  # fmt: skip

@@ -166,7 +166,7 @@ _ALIBI = Exercise(
         "Where the distance is negative the key lies in the future: put -inf there, with `np.where`.",
     ),
     why="One outer product of slopes and distances, and the causal mask in the same array. No position enters the tokens.",
-    insight="Nothing here is learned, and nothing depends on the length: row i is the same in every longer text.",
+    insight="Nothing here is learned, and nothing depends on the length: row i begins in the same way in every longer text.",
     accepts=accepts.ALIBI,
 )  # fmt: skip
 

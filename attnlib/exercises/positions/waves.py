@@ -38,6 +38,8 @@ def _family(bugs):
             exponents = exponents / 2
         if "col_freq" in bugs:
             exponents = 2 * np.arange(m) / max(width, 1)
+        if "own_speed" in bugs:
+            exponents = np.arange(m) / max(width, 1)
         if "one_speed" in bugs:
             exponents = 0 * exponents
         place = np.arange(n)[:, np.newaxis] + ("pos_from_1" in bugs)
@@ -97,6 +99,11 @@ _WAVES = Exercise(
             "col_freq", "10000 ** (-2 column / m)",
             "The number of the column was used for that of the pair: the two columns of a pair share one "
             "frequency.", 2,
+            sets="speed",
+        ),
+        Mistake(
+            "own_speed", "10000 ** (-column / m)",
+            "Each column got an exponent of its own, column/m; the two columns of a pair share one, 2i/m.", 2,
             sets="speed",
         ),
         Mistake(

@@ -29,6 +29,12 @@ def column_as_pair(n, m):
     return angles
 
 
+@wrong("sinusoidal", "an exponent for each column", named=("own_speed",))
+def exponent_of_each_column(n, m):
+    angles = np.arange(n)[:, np.newaxis] / 10000 ** (np.arange(m) / m)
+    return np.where(np.arange(m) % 2, np.cos(angles), np.sin(angles))
+
+
 @wrong("sinusoidal", "the power multiplied", named=("times",))
 def power_multiplied(n, m):
     out = np.zeros((n, m))
