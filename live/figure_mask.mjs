@@ -33,7 +33,6 @@ export class MaskFigure {
   buttons() {
     const cells = PLACES.map((at) => {
       const cell = Object.assign(element("button", "live-square"), { type: "button", tabIndex: at ? -1 : 0 });
-      cell.setAttribute("aria-label", `query ${Math.floor(at / SIDE)}, key ${at % SIDE}`);
       cell.addEventListener("pointerdown", (event) => {
         cell.releasePointerCapture(event.pointerId); // else a finger stays with its first cell
         this.brush = !this.kept(at);
@@ -63,8 +62,10 @@ export class MaskFigure {
   }
 
   set(at, keep) {
+    const shown = keep ? "1" : "0";
     this.cells[at].setAttribute("aria-pressed", keep);
-    this.cells[at].textContent = keep ? "1" : "0";
+    this.cells[at].setAttribute("aria-label", `query ${Math.floor(at / SIDE)}, key ${at % SIDE}: ${shown}`); // what is seen is heard
+    this.cells[at].textContent = shown;
   }
 
   paint(at, keep) {

@@ -31,11 +31,15 @@ class Running:
         return self.page.locator("details.live-scratch div.cell")
 
     def type(self, cell, code):
+        self.unfold(cell)
         cell.locator("textarea").fill(code)
+
+    def unfold(self, cell):
+        cell.evaluate("cell => cell.querySelectorAll('details.above-input').forEach(fold => { fold.open = true; })")
 
     def run(self, cell, code=None):
         """Run a cell, with other code if it is given; return what it shows when all is done."""
-        cell.evaluate("cell => cell.querySelectorAll('details.above-input').forEach(fold => { fold.open = true; })")
+        self.unfold(cell)
         if code is not None:
             self.type(cell, code)
         cell.locator(".live-button").first.click()
