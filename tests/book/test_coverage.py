@@ -1,9 +1,9 @@
 """Each thing that the five sources of the course teach has a place in the book.
 
-`coverage/` has a table for each source: `id = [what the source says, place, ...]`. A place is `page#section: words`. The
-section is written as in a link, with hyphens for spaces and without backticks. The words are the id of a cell in a notebook, a term in the
-glossary, a key in the list of works, a public name on a page of the library, and on other pages words that stand there.
-Where a source is wrong, the place holds what is right.
+`coverage/` has a table for each source: `id = [what the source says, place, ...]`. A place is `page#section: words`.
+The section is written as in a link, with hyphens for spaces and without backticks. The words are the id of a cell in a
+notebook, a term in the glossary, a key in the list of works, a public name on a page of the library, and on other pages
+words that stand there. Where a source is wrong, the place holds what is right.
 """
 
 import importlib
@@ -142,8 +142,8 @@ def faults_of(folder, table=TABLE, left_out=(), **changed):
         path = folder / "chapters" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
-    listed = [name.rpartition(".")[0] for name in PAGES if name not in left_out]
-    (folder / "_toc.yml").write_text(yaml.safe_dump([{"file": f"chapters/{name}"} for name in listed]), encoding="utf-8")
+    listed = [{"file": f"chapters/{name.rpartition('.')[0]}"} for name in PAGES if name not in left_out]
+    (folder / "_toc.yml").write_text(yaml.safe_dump(listed), encoding="utf-8")
     return faults({"S0": table}, {"S0": 4}, folder)
 
 
