@@ -116,10 +116,10 @@ function panel(title, cells, role, label) {
   return made;
 }
 
-// Half of the colour at most, so that the number stays readable in both schemes.
+// Two fifths of the colour at most, so that the number stays readable in both schemes.
 function fill(cells, rows, share, text = number) {
   rows.flat().forEach((value, at) => {
     cells[at].textContent = text(value);
-    cells[at].style.setProperty("--share", `${(share(value) / 2).toFixed(1)}%`);
+    cells[at].style.setProperty("--share", `${(0.4 * share(value)).toFixed(1)}%`);
   });
 }
