@@ -69,12 +69,12 @@ _BYTES = value_exercise(
 )  # fmt: skip
 
 
-# shared_blocks: a prompt of 50 tokens, continued by 10, 20 and 30; blocks of 16
+# shared_blocks: a prompt of 50 tokens, continued by 10, 20 and 30; pages of 16
 
 
 def _shared_blocks():
     prompt, own, size = 50, (10, 20, 30), 16
-    shared = prompt // size  # only a full block will never be written into
+    shared = prompt // size  # only a full page will never be written into
     return shared + sum(-(-(prompt + more) // size) - shared for more in own)  # -(-a // b): rounded up
 
 
@@ -100,37 +100,37 @@ _BLOCKS = value_exercise(
     oracle=_blocks_by_filling,
     wrong={
         Mistake(
-            "nothing_shared", "4 + 5 + 5", "Each text was given blocks of its own; what is full of the prompt can be shared.", 1
+            "nothing_shared", "4 + 5 + 5", "Each text was given pages of its own; those that the prompt fills can be shared.", 1
         ): lambda: sum(ceil((50 + more) / 16) for more in (10, 20, 30)),
         Mistake(
             "prompt_rounded_up", "4 + 1 + 2 + 2",
-            "A block was shared that the prompt does not fill; each text writes its own tokens into the rest of it.", 2,
+            "A page was shared that the prompt does not fill; each text writes its own tokens into the rest of it.", 2,
         ): lambda: ceil(50 / 16) + sum(ceil(more / 16) for more in (10, 20, 30)),
         Mistake(
             "tokens_packed", "110 tokens without a gap",
-            "The tokens were packed without gaps, all in one row of blocks; no two texts can write into one block.", 2,
+            "The tokens were packed without gaps, all in one row of pages; no two texts can write into one page.", 2,
         ): lambda: ceil(110 / 16),
         Mistake(
             "padded", "three texts as long as the longest",
-            "Each text was made as long as the longest: a table needs no block before it is written to.", 1,
+            "Each text was made as long as the longest: a table needs no page before it is written to.", 1,
         ): lambda: 3 * ceil(80 / 16),
         Mistake(
-            "own_only", "the blocks of the texts alone",
-            "Only the blocks that belong to a single text are counted; those that all three share take memory, too.", 3,
+            "own_only", "the pages of the texts alone",
+            "Only the pages that belong to a single text are counted; those that all three share take memory, too.", 3,
         ): lambda: 5,
         Mistake(
             "own_rounded_down", "3 + 0 + 1 + 2",
-            "A block that a text does not fill takes its memory all the same: round up.", 3,
+            "A page that a text does not fill takes its memory all the same: round up.", 3,
         ): lambda: 3 + sum((2 + more) // 16 for more in (10, 20, 30)),
-        Mistake("slots", "16 for each block", "That is how many tokens would fit; the question is how many blocks there are.", 3): lambda: 8 * 16,
-        Mistake("tokens", "50 + 10 + 20 + 30", "Those are the tokens in the cache; the question is how many blocks hold them.", 1): lambda: 110,
+        Mistake("slots", "16 for each page", "That is how many tokens would fit; the question is how many pages there are.", 3): lambda: 8 * 16,
+        Mistake("tokens", "50 + 10 + 20 + 30", "Those are the tokens in the cache; the question is how many pages hold them.", 1): lambda: 110,
     },
     hints=(
-        "Cut the first text, 50 + 10 tokens, into blocks of 16. Which of them holds tokens of the prompt alone?",
-        "Three blocks are full of the prompt. The fourth has 2 tokens of it, and then the texts part: each needs its own.",
-        "3 shared ones, and for each text the blocks of 2 tokens and its own, rounded up.",
+        "Cut the first text, 50 + 10 tokens, into pages of 16. Which of them hold tokens of the prompt alone?",
+        "Three pages are full of the prompt. The fourth has 2 tokens of it, and then the texts part: each needs its own.",
+        "3 shared ones, and for each text the pages of 2 tokens and its own, rounded up.",
     ),
-    why="A block can be shared as long as nobody writes into it, and nobody writes into a full one.",
+    why="A page can be shared as long as nobody writes into it, and nobody writes into a full one.",
     insight="The longer the common beginning, the nearer the memory of many texts comes to that of one.",
 )  # fmt: skip
 
