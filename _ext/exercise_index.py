@@ -54,7 +54,7 @@ def table(app, docname):
         number = ".".join(map(str, env.toc_secnumbers.get(name, {}).get("", ())))
         of_page = [exercises[id] for id in cells_of(env)[name]]
         title = html.escape(f"{number} {env.titles[name].astext()}".strip())
-        about = f"{len(of_page)} exercises, {sum(each.minutes for each in of_page)} minutes"
+        about = f"{len(of_page)} exercise{'s' * (len(of_page) > 1)}, {sum(each.minutes for each in of_page)} minutes"
         bodies += f'<tbody><tr><th scope="rowgroup" colspan="4">{title} <span>{about}</span></th></tr>\n'
         bodies += "".join(row(app, docname, name, exercise) for exercise in of_page) + "</tbody>\n"
     return f'<table class="values exercise-index"><thead>{HEAD}</thead>\n{bodies}</table>'

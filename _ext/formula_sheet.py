@@ -70,9 +70,9 @@ class Chapter:
 
 
 def unboxed(tex):
-    r"""A formula without the \boxed{…} around it."""
+    r"""A formula without the \boxed{…} around it, and without the comma or full stop of its sentence."""
     inside = re.fullmatch(r"\\boxed\{(?:\\;)?(.*?)(?:\\;)?\}\s*", tex.strip(), re.S)
-    return inside[1].strip() if inside else tex.strip()
+    return re.sub(r"\s*[.,](\s*(?:\\end\{\w+\})?)$", r"\1", inside[1].strip() if inside else tex.strip())
 
 
 def written(tex):
@@ -144,11 +144,11 @@ def place_in(row, file, chapter):
 def entry(row, file, chapter, chapters):
     """One formula: name and sentence, formula, where it is derived and which test proves it."""
     if file is None:
-        place = "{py:func}`~" + row["place"] + "`"
+        place = "{py:func}`" + row["place"] + "`"
     else:
         heading = chapter.sections[row["label"]] if "label" in row else row["place"].partition("#")[2]
         number = "{eq}`" + row["label"] + "` " if "label" in row else ""
         place = f"{number}[{heading}]({file}#{default_slugify(heading)})"
     tex = formula_of(row, chapters)
-    return f"**{row['name']}.** {row['reading']}\n\n$$\n{tex}\n$$\n\n{{.formula-proof}}\n{place} · `{row['test']}`"
+    return f"**{row['name']}.** {row['reading']}\n\n$$\n{tex}\n$$\n\n{{.formula-proof}}\nDerived in {place}\\\nProved by `{row['test']}`"
 

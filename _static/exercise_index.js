@@ -36,8 +36,8 @@
     for (const body of table.tBodies) body.hidden = !body.querySelector("[data-exercise-row]:not([hidden])");
     const shown = rows.filter((row) => !row.hidden);
     const minutes = shown.reduce((sum, row) => sum + Number(row.dataset.minutes), 0);
-    const done = solved ? `, ${shown.filter(isSolved).length} of them solved` : "";
-    box.querySelector("span").textContent = `${shown.length} exercises, ${minutes} minutes${done}`;
+    const done = solved ? ` (${shown.filter(isSolved).length} solved)` : "";
+    box.querySelector("span").textContent = `${shown.length} exercises${done}, ${minutes} minutes`;
   }
 
   select.addEventListener("change", show);

@@ -18,7 +18,7 @@ def test_what_is_ticked_in_a_chapter_is_solved_in_the_index(desk):
     expect(page.locator("[data-exercise-row=softmax] td").last).to_have_text("✓ yes")
     expect(page.locator("[data-exercise-row=sdpa] td").last).to_have_text("–")
     minutes = sum(exercise.minutes for exercise in registry().values())
-    expect(page.get_by_role("status")).to_have_text(f"{len(registry())} exercises, {minutes} minutes, 1 of them solved")
+    expect(page.get_by_role("status")).to_have_text(f"{len(registry())} exercises (1 solved), {minutes} minutes")
     page.get_by_label("Show").select_option("Not solved")
     expect(rows).to_have_count(len(registry()) - 1)
     assert not accessibility(page)

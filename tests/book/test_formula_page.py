@@ -24,8 +24,8 @@ def page(site):
 
 
 def test_each_formula_stands_once_with_its_test_in_the_order_of_the_book(page):
-    shown = [plain(each).rpartition(" · ")[2] for each in re.findall(r'<p class="formula-proof">(.*?)</p>', page, re.S)]
-    written = re.findall(r"· `(.*?)`$", formula_sheet.sheet(ROWS, CHAPTERS), re.M)
+    shown = [plain(each).rpartition("Proved by ")[2] for each in re.findall(r'<p class="formula-proof">(.*?)</p>', page, re.S)]
+    written = re.findall(r"^Proved by `(.*?)`$", formula_sheet.sheet(ROWS, CHAPTERS), re.M)
     assert shown == written and sorted(shown) == sorted(row["test"] for row in ROWS)
     assert page.count('class="math notranslate nohighlight" style="--width') == len(ROWS)
 
@@ -48,6 +48,7 @@ def test_each_formula_leads_to_its_number_and_its_section(page, site):
 def test_a_formula_is_shown_without_its_box():
     assert formula_sheet.unboxed(r"\boxed{\;a_{i}\;}") == r"a_{i}"
     assert formula_sheet.unboxed(r"a_{i}") == r"a_{i}"
+    assert formula_sheet.unboxed(r"\begin{aligned} a, b .\end{aligned}") == r"\begin{aligned} a, b\end{aligned}"
 
 
 def test_the_order_is_that_of_the_chapters_whatever_the_order_of_the_table():

@@ -24,7 +24,7 @@ def test_attention(rng):
 
 def test_projections(rng):
     r"""\begin{gathered} Q = XW^Q, \quad K = XW^K, \\ V = XW^V, \\[2pt] \underset{(n,n)}{QK^\top} =
-    X\,\underset{(m,m)}{W^Q {W^K}^{\top}}\,X^\top . \end{gathered}"""
+    X\,\underset{(m,m)}{W^Q {W^K}^{\top}}\,X^\top \end{gathered}"""
     x, query_weight, key_weight = rng.normal(size=(N, M)), rng.normal(size=(M, D)), rng.normal(size=(M, D))
     agree(x @ (query_weight @ key_weight.T) @ x.T, (x @ query_weight) @ (x @ key_weight).T)
 
@@ -44,7 +44,7 @@ def test_variance_of_a_score(rng):
 
 
 def test_initial_scores():
-    r"""\operatorname{std}(S_{qk}) = \sqrt{\frac{d\;(m\sigma^2)^2}{d}} = m\sigma^2 ."""
+    r"""\operatorname{std}(S_{qk}) = \sqrt{\frac{d\;(m\sigma^2)^2}{d}} = m\sigma^2"""
     m, d, sigma = 3, 2, 0.4  # small enough for all tokens and weights of +1 and -1
     cases = signs(2 * m + 2 * m * d)
     query_token, key_token, query_weight, key_weight = np.split(cases, np.cumsum([m, m, m * d]), axis=1)

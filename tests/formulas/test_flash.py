@@ -34,7 +34,7 @@ def test_roofline():
 
 def test_running_sums(rng):
     r"""\begin{aligned} \mu &= \max_{j\ \text{seen}} S_j, \qquad s = \sum_{j\ \text{seen}} e^{S_j - \mu},\\ a &=
-    \sum_{j\ \text{seen}} e^{S_j - \mu}\,V_j . \end{aligned}"""
+    \sum_{j\ \text{seen}} e^{S_j - \mu}\,V_j \end{aligned}"""
     query, key, value, _ = heads_of(rng)
     for seen in (2, K):
         scores = C * query @ key[:seen].T

@@ -34,7 +34,7 @@ def test_to_the_weights(rng):
 
 def test_to_the_scores(rng):
     r"""\begin{aligned} (dS)_{qk} &= \sum_j (dP)_{qj}P_{qj}(\delta_{jk}-P_{qk})\\ &= P_{qk}\bigl((dP)_{qk} -
-    D_q\bigr)\\ D_q &= \sum_j P_{qj}\,(dP)_{qj} . \end{aligned}"""
+    D_q\bigr)\\ D_q &= \sum_j P_{qj}\,(dP)_{qj} \end{aligned}"""
     query, key, value, d_out = heads_of(rng)
     scores, delta = C * query @ key.T, np.eye(K)
     p, d_p = softmax(scores), d_out @ value.T

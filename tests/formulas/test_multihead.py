@@ -53,7 +53,7 @@ def test_circuits(rng):
 
 def test_linear_layer(rng):
     r"""\begin{gathered} dW_{ij} = \sum_{b,n} H_{bni}\,dY_{bnj}\\ d\beta_j = \sum_{b,n} dY_{bnj}\\ dH_{bni} =
-    \sum_j dY_{bnj}W_{ij} . \end{gathered}"""
+    \sum_j dY_{bnj}W_{ij} \end{gathered}"""
     hidden, weight, beta = rng.normal(size=(B, N, D)), rng.normal(size=(D, V)), rng.normal(size=V)
     d_y = rng.normal(size=(B, N, V))
 
@@ -108,7 +108,7 @@ def shared(rng):
 
 
 def test_shared_heads(rng):
-    r"""g(i) = \Bigl\lfloor \frac{i}{h/G} \Bigr\rfloor ,"""
+    r"""g(i) = \Bigl\lfloor \frac{i}{h/G} \Bigr\rfloor"""
     query, key, value, g = shared(rng)
     formula = [softmax(C * query[i] @ key[g[i]].T) @ value[g[i]] for i in range(H)]
     agree(formula, attention(query, key, value)[0])
