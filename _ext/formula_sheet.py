@@ -144,11 +144,11 @@ def place_in(row, file, chapter):
 def entry(row, file, chapter, chapters):
     """One formula: name and sentence, formula, where it is derived and which test proves it."""
     if file is None:
-        place = "{py:func}`" + row["place"] + "`"
+        place = "Stated at {py:func}`" + row["place"] + "`"  # with its source; no chapter derives it
     else:
         heading = chapter.sections[row["label"]] if "label" in row else row["place"].partition("#")[2]
         number = "{eq}`" + row["label"] + "` " if "label" in row else ""
-        place = f"{number}[{heading}]({file}#{default_slugify(heading)})"
+        place = f"Derived in {number}[{heading}]({file}#{default_slugify(heading)})"
     tex = formula_of(row, chapters)
-    return f"**{row['name']}.** {row['reading']}\n\n$$\n{tex}\n$$\n\n{{.formula-proof}}\nDerived in {place}\\\nProved by `{row['test']}`"
+    return f"**{row['name']}.** {row['reading']}\n\n$$\n{tex}\n$$\n\n{{.formula-proof}}\n{place}\\\nProved by `{row['test']}`"
 
