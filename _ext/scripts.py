@@ -10,6 +10,7 @@ USED_WITH = {
     "clipboard.min.js": CODE,
     "copybutton.js": CODE,
     "stepped.js": "stepped",
+    "exercise_index.js": "exercise-index",
     "solved.js": "exercise-solved|chapter-cards",
     "predict_inputs.js": PREDICTS,
     "predictions.js": PREDICTS,

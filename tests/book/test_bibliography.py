@@ -4,6 +4,7 @@ import re
 from html import unescape
 
 import pytest
+from test_works import WORKS
 
 CITATION = re.compile(r'<span class="bibtex-citation" id="([^"]+)">(.*?\])</span>', re.DOTALL)
 WORK = re.compile(r'<div class="citation" id="([^"]+)".*?</div>', re.DOTALL)
@@ -42,6 +43,15 @@ def test_labels_are_author_and_year_and_no_two_are_the_same(works):
     for label in labels:
         assert re.fullmatch(r"\[[^\d\[\]]+, \d{4}[a-z]?\]", label), label
     assert len(set(labels)) == len(labels)
+
+
+def test_each_work_leads_to_where_it_can_be_found(works, record_property):
+    """By its DOI, its arXiv id or its address, each as a link (`test_works.py` looks at the ids themselves)."""
+    shown = {label: set(re.findall(r'<a class="reference external" href="([^"]+)">', work)) for label, work in works.values()}
+    starts = {"doi": "https://doi.org/", "eprint": "https://arxiv.org/abs/", "url": ""}
+    expected = [{starts[kind] + id for kind, id in work.fields.items() if kind in starts} for work in WORKS.values()]
+    assert sorted(map(sorted, shown.values())) == sorted(map(sorted, expected))
+    record_property("checked works", len(expected))
 
 
 def test_works_stand_in_the_order_of_their_labels(works):

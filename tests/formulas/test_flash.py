@@ -1,0 +1,139 @@
+"""The formulas of chapters 6 and 7, evaluated as they stand."""
+
+import math
+
+import numpy as np
+from formula_cases import D, K, Q, V, agree, heads_of, rowsum, softmax
+
+from attnlib.costs import A100, count_flops, count_traffic, fitting_blocks, roofline
+from attnlib.flash import flash_attention, flash_attention_backward, merge_partials
+
+C = 1 / np.sqrt(D)
+BLOCKS = (slice(0, 2), slice(2, 4), slice(4, 5))  # five keys, the last tile a ragged one
+
+
+def test_operations():
+    r"""\text{operations} = 2\,qk\,(d+v)"""
+    q, k, d, v = 300, 700, 64, 96
+    agree(2 * q * k * (d + v), count_flops(q, k, d, v).products)
+    agree(2 * q * k * (d + v), count_flops(q, k, d, v, method="flash", block_q=64, block_k=32).products)
+
+
+def test_roofline():
+    r"""\begin{aligned} \text{time} &\ge \frac{\text{operations}}{\text{peak}}\\[6pt] \text{time} &\ge
+    \frac{\text{bytes}}{\text{bandwidth}}\\[6pt] \text{intensity} &=
+    \frac{\text{operations}}{\text{bytes}}\\[6pt] \text{ridge} &= \frac{\text{peak}}{\text{bandwidth}}
+    \end{aligned}"""
+    for operations, numbers in ((1e9, 1e9), (1e12, 1e6)):  # one waits for its memory, the other for its arithmetic
+        found = roofline(operations, numbers, A100, dtype="float16")
+        moved, peak = 2 * numbers, A100.peak_flops["float16"]
+        agree(max(operations / peak, moved / A100.bandwidth), found.seconds)
+        agree(operations / moved, found.intensity)
+        agree(peak / A100.bandwidth, found.ridge)
+
+
+def test_running_sums(rng):
+    r"""\begin{aligned} \mu &= \max_{j\ \text{seen}} S_j, \qquad s = \sum_{j\ \text{seen}} e^{S_j - \mu},\\ a &=
+    \sum_{j\ \text{seen}} e^{S_j - \mu}\,V_j \end{aligned}"""
+    query, key, value, _ = heads_of(rng)
+    for seen in (2, K):
+        scores = C * query @ key[:seen].T
+        mu = scores.max(axis=1, keepdims=True)
+        s = rowsum(np.exp(scores - mu))
+        a = np.exp(scores - mu) @ value[:seen]
+        out, logsumexp = flash_attention(query, key[:seen], value[:seen], block_k=2)
+        agree(a / s, out)
+        agree((mu + np.log(s))[:, 0], logsumexp)
+
+
+def test_one_tile_more(rng):
+    r"""\begin{aligned} \alpha &= e^{\mu-\mu'} \\ s' &= \alpha\, s + \sum_{j\in\mathcal C} e^{S_j-\mu'}, \\ a' &=
+    \alpha\, a + \sum_{j\in\mathcal C} e^{S_j-\mu'}\,V_j; \\ O &= \frac as, \quad \ell = \mu + \log s
+    \end{aligned}"""
+    query, key, value, _ = heads_of(rng)
+    mu, s, a = np.full((Q, 1), -np.inf), np.zeros((Q, 1)), np.zeros((Q, V))
+    for columns in BLOCKS:
+        scores = C * query @ key[columns].T
+        larger = np.maximum(mu, scores.max(axis=1, keepdims=True))
+        alpha = np.exp(mu - larger)
+        s = alpha * s + rowsum(np.exp(scores - larger))
+        a = alpha * a + np.exp(scores - larger) @ value[columns]
+        mu = larger
+    out, logsumexp = flash_attention(query, key, value, block_q=2, block_k=2)
+    agree(a / s, out)
+    agree((mu + np.log(s))[:, 0], logsumexp)
+
+
+def test_forward_traffic():
+    r"""\begin{aligned} &\text{Flash, queries outside:}\\ &\quad 2\,nd \cdot \tfrac{n}{M/2d} =
+    4\,\tfrac{n^2d^2}{M}\\[4pt] &\text{Flash, keys outside:}\\ &\quad 3\,nd \cdot \tfrac{n}{M/2d} =
+    6\,\tfrac{n^2d^2}{M}\\[4pt] &\text{naive:}\\ &\quad 4n^2 + 2\,nd \cdot \tfrac{n}{M/d} = 4n^2 +
+    2\,\tfrac{n^2d^2}{M} \end{aligned}"""
+    n, d, fast = 10**5, 50, 2 * 10**4  # 1 far below d, d below M, M below nd: what the formulas leave out is small
+    formulas = {
+        "flash": (2 * n * d * n / (fast / (2 * d)), 4 * n**2 * d**2 / fast),
+        "flash-keys-outer": (3 * n * d * n / (fast / (2 * d)), 6 * n**2 * d**2 / fast),
+    }
+    for method, (passes, closed) in formulas.items():
+        agree(passes, closed)
+        block_q, block_k = fitting_blocks(fast, d, method=method)
+        agree(closed, count_traffic(n, n, d, method=method, block_q=block_q, block_k=block_k).total, rtol=0.05)
+    n, d, fast = 2 * 10**4, 1000, 10**6  # plain attention needs room for a row of scores as well: n far below M
+    block_q, block_k = fitting_blocks(fast, d, method="naive")
+    passes = 4 * n**2 + 2 * n * d * n / (fast / d)
+    agree(passes, 4 * n**2 + 2 * n**2 * d**2 / fast)
+    agree(passes, count_traffic(n, n, d, method="naive", block_q=block_q, block_k=block_k).total, rtol=0.05)
+
+
+def test_backward(rng):
+    r"""\begin{aligned} D &= \operatorname{rowsum}(dO\odot O)\\ P &= e^{S-\ell}\\ dP &= dO_{\mathcal
+    R}\,V_{\mathcal C}^{\top}\\ dS &= P\odot(dP - D)\\ dV_{\mathcal C} &\mathrel{+}= P^{\top}dO_{\mathcal
+    R}\\ dQ_{\mathcal R} &\mathrel{+}= c\,dS\,K_{\mathcal C}\\ dK_{\mathcal C} &\mathrel{+}=
+    c\,dS^{\top}Q_{\mathcal R} \end{aligned}"""
+    query, key, value, d_out = heads_of(rng)
+    out, logsumexp = flash_attention(query, key, value)
+    d_query, d_key, d_value = (np.zeros_like(array) for array in (query, key, value))
+    row_mean = rowsum(d_out * out)
+    for rows in (slice(0, 2), slice(2, 3)):
+        for columns in BLOCKS:
+            p = np.exp(C * query[rows] @ key[columns].T - logsumexp[rows, np.newaxis])
+            d_p = d_out[rows] @ value[columns].T
+            d_scores = p * (d_p - row_mean[rows])
+            d_value[columns] += p.T @ d_out[rows]
+            d_query[rows] += C * d_scores @ key[columns]
+            d_key[columns] += C * d_scores.T @ query[rows]
+    library = flash_attention_backward(d_out, query, key, value, out, logsumexp, block_q=2, block_k=3)
+    for formula, found in zip((d_query, d_key, d_value), library, strict=True):
+        agree(formula, found)
+
+
+def test_backward_traffic():
+    r"""\begin{aligned} &\text{Flash, keys outside, } B_k = \tfrac{M-3d-2}{4d+2}:\\ &\quad
+    (4d+2)\,n\,\bigl\lceil\tfrac n{B_k}\bigr\rceil + 6nd + n\\ &\quad \approx\; 16\,n^2d^2/M\\[4pt]
+    &\text{naive:}\quad \text{more than } 7n^2 \end{aligned}"""
+    n, d, fast = 10**5, 50, 2 * 10**4
+    block_k = (fast - 3 * d - 2) // (4 * d + 2)
+    exact = (4 * d + 2) * n * math.ceil(n / block_k) + 6 * n * d + n
+    agree(exact, count_traffic(n, n, d, method="flash", backward=True, block_q=1, block_k=block_k).total)
+    agree(16 * n**2 * d**2 / fast, exact, rtol=0.05)
+    assert count_traffic(n, n, d, backward=True).total > 7 * n**2
+
+
+def test_merge(rng):
+    r"""\begin{aligned} \mu &= \max(\mu_a,\mu_b)\\ s &= e^{\mu_a-\mu}s_a + e^{\mu_b-\mu}s_b\\ O &=
+    \frac{e^{\mu_a-\mu}s_a}{s}\,O_a + \frac{e^{\mu_b-\mu}s_b}{s}\,O_b \end{aligned}"""
+    query, key, value, _ = heads_of(rng)
+    parts = []
+    for columns in (slice(0, 2), slice(2, K)):
+        scores = C * query @ key[columns].T
+        parts.append((scores.max(axis=1, keepdims=True), softmax(scores) @ value[columns], scores))
+    (mu_a, out_a, scores_a), (mu_b, out_b, scores_b) = parts
+    s_a, s_b = rowsum(np.exp(scores_a - mu_a)), rowsum(np.exp(scores_b - mu_b))
+    mu = np.maximum(mu_a, mu_b)
+    s = np.exp(mu_a - mu) * s_a + np.exp(mu_b - mu) * s_b
+    formula = np.exp(mu_a - mu) * s_a / s * out_a + np.exp(mu_b - mu) * s_b / s * out_b
+    partial = [(out, (mu + np.log(s))[:, 0]) for out, mu, s in ((out_a, mu_a, s_a), (out_b, mu_b, s_b))]
+    out, logsumexp = merge_partials(*partial[0], *partial[1])
+    agree(formula, out)
+    agree((mu + np.log(s))[:, 0], logsumexp)
+    agree(formula, softmax(C * query @ key.T) @ value)
