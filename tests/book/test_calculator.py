@@ -1,4 +1,4 @@
-"""The calculator of the page of shapes and costs: its numbers are those of attnlib.costs, its complaints name a field."""
+"""The calculator of shapes and costs: its numbers are those of attnlib.costs, its complaints name a field."""
 
 import json
 import random
@@ -101,7 +101,7 @@ def test_every_number_is_that_of_the_library(ask):
         ("n", "4,096", "Tokens of a text n: type a whole number in digits; it says “4,096”."),
         ("kv_heads", "5", "Key/value heads G: 5 does not divide the 32 query heads."),
         ("kv_heads", "64", "Key/value heads G: 64 does not divide the 32 query heads."),
-        ("latent", 14 * "9", "Latent cache: numbers a token and layer: that is too large; the most is 1,000,000,000,000."),
+        ("layers", 14 * "9", "Layers: that is too large; the most is 1,000,000,000,000."),
     ],
 )
 def test_what_cannot_be_counted_is_said_with_its_field(name, value, said, ask):
