@@ -89,8 +89,8 @@ def row(name, headings, exercises):
         if id not in inside:
             raise SystemExit(f"teaching_paths: the exercise {id!r} is not in what is read of {name}.")
     doing = sum(known[id].minutes for id in exercises)
-    which = "all" if headings is None and exercises == inside else ", ".join(f"`{id}`" for id in exercises)
-    return f"| [{number}{title}]({name}.ipynb) | {shown} | {which} | {reading} + {doing} |", reading + doing
+    which = "all exercises" if headings is None and exercises == inside else ", ".join(f"`{id}`" for id in exercises)
+    return f"| [{number}{title}]({name}.ipynb): {shown}. Do: {which} | {reading} + {doing} |", reading + doing
 
 
 def path(title, hours, steps):
@@ -100,7 +100,7 @@ def path(title, hours, steps):
     if total > 60 * hours:
         raise SystemExit(f"teaching_paths: {title} takes {total} minutes, more than {hours} hours.")
     head = [f"### {title}", "", f"{total} minutes in all.", ""]
-    head += ["| Chapter | Read | Exercises | Minutes |", "|---|---|---|---|"]
+    head += ["| Read and do | Minutes |", "|---|---|"]  # two columns fit a phone
     return "\n".join([*head, *(line for line, _ in rows), ""])
 
 

@@ -20,7 +20,7 @@ def test_all_numbered_chapters_are_in_the_four_weeks():
     text = teaching_paths.paths()
     weeks = text[text.index("week 1") :]
     for file in teaching_paths.CHAPTERS.glob("[0-9][0-9]_*.ipynb"):
-        assert f"]({file.name}) | all of it | all |" in weeks
+        assert f"]({file.name}): all of it. Do: all exercises |" in weeks
 
 
 def test_minutes_add_up():
