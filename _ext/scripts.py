@@ -14,6 +14,7 @@ USED_WITH = {
     "solved.js": "exercise-solved|chapter-cards",
     "predict_inputs.js": PREDICTS,
     "predictions.js": PREDICTS,
+    "calculator.js": "cost-calculator",
     "review.js": "predict-all",
     "review_exercises.js": "predict-all",
     "fontawesome.js": "(?!)",  # no page: see icons.py

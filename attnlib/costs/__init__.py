@@ -5,8 +5,8 @@ Counts are exact for the loops of this room: `count_traffic` is what a `Memory` 
 
 Read in this order:
 
-1. `sizes`: numbers learned, bytes of a cache.
-2. `flops`: operations.
+1. `sizes`: numbers learned, bytes of scores and of a cache.
+2. `flops`: operations; `model`: parameters and operations of a whole model.
 3. `memory`: a counted two-level memory.
 4. `counted_naive`: attention on that memory, with the score matrix; `counted_flash`, `counted_flash_backward`:
    without it; `counted_square`: with it, and cut along every axis; `counted_inputs`: what these loops ask of their
@@ -24,14 +24,21 @@ from attnlib.costs.fitting import fitting_blocks
 from attnlib.costs.flops import Flops, count_flops
 from attnlib.costs.machine import A100, Machine, Roofline, arithmetic_intensity, roofline
 from attnlib.costs.memory import Memory, tiles
-from attnlib.costs.sizes import count_parameters, kv_cache_bytes
+from attnlib.costs.model import ModelFlops, ModelParameters, count_model_flops, count_model_parameters
+from attnlib.costs.sizes import count_parameters, kv_cache_bytes, latent_cache_bytes, score_bytes
 from attnlib.costs.traffic import Traffic, count_bytes, count_traffic, paper_blocks
 
 __all__ = [
     "count_parameters",
     "kv_cache_bytes",
+    "latent_cache_bytes",
+    "score_bytes",
     "count_flops",
     "Flops",
+    "count_model_parameters",
+    "ModelParameters",
+    "count_model_flops",
+    "ModelFlops",
     "Memory",
     "tiles",
     "naive_attention_on",

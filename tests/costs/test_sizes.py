@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from attnlib.costs import count_parameters, kv_cache_bytes
+from attnlib.costs import count_parameters, kv_cache_bytes, latent_cache_bytes, score_bytes
+from attnlib.flash import flash_attention
 
 
 def test_parameters_of_multi_head_attention():
@@ -19,3 +20,16 @@ def test_bytes_of_a_key_value_cache():
     assert kv_cache_bytes(3, 7, 1000, 4, 80, dtype=np.float32) == 53_760_000
     assert kv_cache_bytes(1, 32, 4096, 32, 128) == 2 * 2**30
     assert kv_cache_bytes(2, 3, 5, 7, 11, 13) == 2 * 3 * 5 * 7 * (11 + 13) * 2
+
+
+def test_bytes_of_a_latent_cache():
+    assert latent_cache_bytes(2, 3, 5, 7) == 2 * 3 * 5 * 7 * 2
+    assert latent_cache_bytes(2, 3, 5, 7, 11, dtype="float32") == 2 * 3 * 5 * (7 + 11) * 4
+
+
+def test_bytes_of_scores_are_those_of_what_is_kept():
+    assert score_bytes(5, 7, batch=2, heads=3, dtype="float16") == 2 * 3 * 5 * 7 * 2
+    assert score_bytes(5, 7, batch=2, heads=3, method="flash", dtype="float16") == 2 * 3 * 5 * 4  # not less than float32
+    x = np.ones((2, 3, 5, 4))
+    _, logsumexp = flash_attention(x, x, x)
+    assert score_bytes(5, 5, batch=2, heads=3, method="flash", dtype="float64") == logsumexp.nbytes
