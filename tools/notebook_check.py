@@ -6,6 +6,7 @@ from pathlib import Path
 from notebook_files import canonical, read, shown
 from notebook_predictions import check_predictions
 from notebook_prose import check_plain, check_prose, printed_numbers
+from notebook_slow import needs_slow
 from notebook_time import check_time
 
 # slow-25: takes about 25 seconds where it runs in a browser, and is left out of "Run this page"
@@ -30,14 +31,14 @@ def check(path):
     if Path(path).read_bytes() != canonical(notebook).encode("utf-8"):
         problems.append(f"{shown(path)}: not in canonical form; run: python tools/notebooks.py format {shown(path)}")
     problems += [f"{shown(path)}: {text}" for text in check_time(path, notebook)]
-    numbers, count, predicted = printed_numbers(notebook), 0, set()
+    numbers, count, predicted, early = printed_numbers(notebook), 0, set(), needs_slow(notebook)
     for position, cell in enumerate(notebook.cells, start=1):
         found = [f"tag {tag!r} is not on the list" for tag in cell.metadata.get("tags", []) if not TAGS.fullmatch(tag)]
         if cell.cell_type == "markdown":
             found += check_plain(cell) + check_prose(cell, numbers) + check_predictions(cell, notebook, predicted)
         elif cell.cell_type == "code":
             count += 1
-            found += check_code(cell, count)
+            found += check_code(cell, count) + early.get(cell.id, [])
         else:
             found.append("raw cells are not used")
         problems += [f"{shown(path)}: cell {position} ({cell.id}): {text}" for text in found]
