@@ -1,4 +1,4 @@
-"""What only the pages of the book need: figures, figures in steps and to tap, schedules, tables, the library's own code, recorded runs.
+"""What only the pages of the book need: figures, figures in steps and to tap, schedules, tables, the library's code, recorded runs, progress.
 
 Read in this order:
 
@@ -10,9 +10,11 @@ Read in this order:
 5. `reading`: the source of a function, shown in a chapter.
 6. `schedules`: a schedule under a budget, step by step.
 7. `recorded`: the stored runs of the benchmark, from which the page *Measured* quotes.
+8. `progress`: how far a training is, while it runs.
 """
 
 from attnlib.page import plotting
+from attnlib.page.progress import training_progress
 from attnlib.page.reading import show_source, source
 from attnlib.page.recorded import RecordedRuns, from_to, recorded_gpu_runs, recorded_runs
 from attnlib.page.schedules import draw_schedule, show_schedule
@@ -37,4 +39,5 @@ __all__ = [
     "recorded_gpu_runs",
     "RecordedRuns",
     "from_to",
+    "training_progress",
 ]

@@ -15,8 +15,9 @@ Read in this order:
 11. `scores`: what a head does, as a number; accuracy.
 12. `model_losses`: a model's loss on a batch, with its gradients.
 13. `loop`: batch, loss, gradients, step, again.
-14. `layers`: one flat dict for all parameters, and one layer's part of it.
-15. `arguments`: what training asks of its arguments.
+14. `trained`: a file of trained weights, written and read.
+15. `layers`: one flat dict for all parameters, and one layer's part of it.
+16. `arguments`: what training asks of its arguments.
 """
 
 from attnlib.training.complete_block import BlockSaved, block, block_backward, block_decode, init_block
@@ -44,6 +45,7 @@ from attnlib.training.normalisation import rms_norm, rms_norm_backward
 from attnlib.training.optimiser import AdamState, adam_start, adam_step, warmup_cosine
 from attnlib.training.scores import accuracy, attention_entropy, induction_score, previous_token_score
 from attnlib.training.tasks import Batch, induction_batch, reversal_batch, text_batch
+from attnlib.training.trained import Trained, load_trained, save_trained
 
 __all__ = [
     "cross_entropy",
@@ -89,4 +91,7 @@ __all__ = [
     "train",
     "attention_only_loss",
     "language_model_loss",
+    "Trained",
+    "save_trained",
+    "load_trained",
 ]

@@ -18,7 +18,8 @@ CHAPTERS = {
     "recompute": ("7", "Get the gradients back, share the work"),
     "positions": ("8", "Give attention a sense of order"),
     "decoding": ("9", "Generate one token at a time"),
-    "puzzles": ("", "Solve puzzles on all seven chapters"),
+    "training": ("10", "Watch heads learn"),
+    "puzzles": ("", "Solve puzzles on all chapters"),
 }
 
 

@@ -28,6 +28,7 @@ _BOOK_ORDER = {
     "recompute": ("flash_backward", "merge_partials", "backward_with_logsumexp", "striped_pairs"),
     "positions": ("sinusoidal", "rope", "rope_scores", "rope_backward", "alibi"),
     "decoding": ("kv_cache", "kv_cache_bytes", "paged_lookup", "shared_blocks", "linear_step"),
+    "training": ("cross_entropy_backward", "adam_direction", "taken_out", "spot_training"),
     "puzzles": (
         "soft_maximum_slopes", "expose_shift", "softcap_backward", "rms_backward", "expose_fill", "expose_causal",
         "expose_groups", "expose_skip", "flash_schedule", "causal_schedule", "window_cache", "text_cache",
