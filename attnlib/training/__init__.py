@@ -18,6 +18,7 @@ Read in this order:
 14. `trained`: a file of trained weights, written and read.
 15. `layers`: one flat dict for all parameters, and one layer's part of it.
 16. `arguments`: what training asks of its arguments.
+17. `suspect`: two trainings of chapter 10, one of them with a bug.
 """
 
 from attnlib.training.complete_block import BlockSaved, block, block_backward, block_decode, init_block

@@ -109,7 +109,7 @@ def load_trained(path, name, *, dtype=np.float64):
     if not Path(path).is_file():
         raise FileNotFoundError(f"load_trained: there is no file {path} with trained weights.")
     try:
-        with np.load(path) as file:
+        with open(path, "rb") as raw, np.load(raw) as file:
             found = {key.removeprefix(f"{name}/"): file[key] for key in file.files if key.startswith(f"{name}/")}
             names = sorted({key.partition("/")[0] for key in file.files})
     except _BROKEN as error:

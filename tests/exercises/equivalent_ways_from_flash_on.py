@@ -246,4 +246,7 @@ FROM_FLASH_ON = {
             ),
         },
     },
+    "adam_direction": {
+        "loops": {"A list of the same numbers.": ("np.array(out) -> out",)},
+    },
 }  # fmt: skip

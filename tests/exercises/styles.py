@@ -198,4 +198,5 @@ NOT_POSSIBLE = {
     ("rms_backward", "where"): _NO_CHOICE,
     ("paged_lookup", "where"): _NO_CHOICE,
     ("linear_step", "where"): _NO_CHOICE,
+    ("adam_direction", "where"): _NO_CHOICE,
 }

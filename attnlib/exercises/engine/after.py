@@ -19,7 +19,7 @@ CHAPTERS = {
     "positions": ("8", "Give attention a sense of order"),
     "decoding": ("9", "Generate one token at a time"),
     "training": ("10", "Watch heads learn"),
-    "puzzles": ("", "Solve puzzles on all chapters"),
+    "puzzles": ("", "Solve puzzles across the chapters"),
 }
 
 

@@ -24,7 +24,8 @@ def _which_fall():
         return found
 
     changed = [not np.array_equal(*pair) for pair in zip(maps(None), maps(1), strict=True)]
-    return {(False, False): "neither", (True, False): "previous", (False, True): "induction"}.get(tuple(changed), "both")
+    names = {(False, False): "neither", (True, False): "previous", (False, True): "induction", (True, True): "both"}
+    return names[tuple(changed)]
 
 
 _TAKEN_OUT = value_exercise(
@@ -50,7 +51,7 @@ _TAKEN_OUT = value_exercise(
         ): lambda: "both",
     },
     hints=(
-        "Follow the model from the tokens up. Which numbers are computed before the place where the output is replaced?",
+        "Follow the model from the tokens up. Which numbers are there before the output is replaced?",
         "A score of a head is read off its weights. Does the replaced output enter them?",
         "The weights of both heads are done when the output of the second one is replaced.",
     ),

@@ -20,8 +20,7 @@ def one_taken_off(weights, targets, keep):
     d_logits = weights.copy()
     b, n = np.indices(targets.shape)
     d_logits[b, n, targets] -= 1
-    d_logits[~keep] = 0
-    return d_logits / np.count_nonzero(keep)
+    return np.where(keep[..., None], d_logits, 0.0) / np.count_nonzero(keep)
 
 
 def through_the_softmax(weights, targets, keep):
@@ -32,10 +31,11 @@ def through_the_softmax(weights, targets, keep):
 
 
 def by_tensordot(weights, targets, keep):
+    """A mean over positions as a diagonal matrix of their shares."""
     k = weights.shape[-1]
-    rows, kept = weights.reshape(-1, k), keep.ravel().astype(float)
-    right = np.tensordot(np.eye(k)[targets.ravel()], np.eye(k), axes=1)
-    return ((rows - right) * kept[:, None] / kept.sum()).reshape(weights.shape)
+    shares = np.diag(keep.ravel() / keep.sum())
+    right = np.eye(k)[targets.ravel()]
+    return np.tensordot(shares, weights.reshape(-1, k) - right, axes=1).reshape(weights.shape)
 
 
 CROSS_ENTROPY_BACKWARD = {
@@ -58,7 +58,7 @@ def number_by_number(gradients, beta1, beta2, epsilon):
 
 def weighted_means(gradients, beta1, beta2, epsilon):
     age = np.arange(len(gradients))[::-1]
-    first, second = beta1 ** age, beta2 ** age
+    first, second = beta1**age, beta2**age
     mean = np.einsum("t,tp->p", first, gradients) / first.sum()
     return mean / (np.sqrt(np.einsum("t,tp->p", second, gradients**2) / second.sum()) + epsilon)
 

@@ -40,10 +40,11 @@ def _family(bugs):
         keep1, keep2 = (1 - beta1, 1 - beta2) if "turned" in bugs else (beta1, beta2)
         for t, gradient in enumerate(gradients, start=1):
             mean = keep1 * mean + (1.0 if "no_share" in bugs else 1 - keep1) * gradient
-            square = keep2 * square + (1.0 if "no_share_square" in bugs else 1 - keep2) * gradient**2
+            squared = mean**2 if "square_of_mean" in bugs else gradient**2
+            square = keep2 * square + (1.0 if "no_share_square" in bugs else 1 - keep2) * squared
             if "in_the_loop" in bugs:
                 mean, square = mean / (1 - beta1**t), square / (1 - beta2**t)
-        steps = len(gradients) + ("late" in bugs)
+        steps = len(gradients) + (1 if "late" in bugs else -1 if "early" in bugs else 0)
         one, two = 1 - beta1**steps, 1 - beta2**steps
         if "no_power" in bugs:
             one, two = 1 - beta1, 1 - beta2
@@ -53,7 +54,10 @@ def _family(bugs):
             one, two = (1.0, two) if "no_bias_mean" in bugs else (one, 1.0)
         if "multiplied" in bugs:
             one, two = 1 / one, 1 / two
-        top, below = mean / one, square / two
+        if "plain" in bugs:
+            mean, square, one, two = gradients.mean(axis=0), (gradients**2).mean(axis=0), 1.0, 1.0
+        with np.errstate(all="ignore"):  # a power of 0 leaves nothing to divide by
+            top, below = np.divide(mean, one), np.divide(square, two)
         if "last" in bugs:
             top = gradients[-1]
         if "epsilon_inside" in bugs:
@@ -94,7 +98,7 @@ _ADAM = Exercise(
     family=_family,
     probes=(
         Probe("4 steps, 3 numbers", _case(4, 3)),
-        Probe("3 steps, 3 numbers", _case(3, 3), "equal"),
+        Probe("3 steps, 3 numbers", _case(3, 3), "equal", "As many steps as numbers."),
         Probe("2 steps, 5 numbers, other betas", _case(2, 5, 0.6, 0.95, 0.2), why="A large epsilon shows where it stands."),
         Probe("the first step", _case(1, 4), "edge", "The direction is nearly the sign of the gradient."),
         Probe("beta1 = 0", _case(3, 2, 0.0, 0.5), "edge", "Only the last gradient is left in the mean."),
@@ -119,17 +123,22 @@ _ADAM = Exercise(
         ),
         Mistake(
             "no_power", "1 - beta",
-            "The same divisor serves every step in yours; how much of the zero is left depends on how many steps there were.",
-            2, sets="bias",
+            "Yours divides by the same in every step; how much of the zero is left depends on how many steps there were.", 2,
+            sets="bias",
         ),
         Mistake(
             "late", "1 - beta ** (t + 1)",
-            "A step too many is counted: after the first gradient the power is 1.", 3,
+            "A step too many is counted: the first gradient is the first step.", 3,
+            sets="bias",
+        ),
+        Mistake(
+            "early", "1 - beta ** (t - 1)",
+            "A step too few is counted: the first gradient is a step as well.", 3,
             sets="bias",
         ),
         Mistake(
             "multiplied", "mean * (1 - beta ** t)",
-            "You multiplied by what is to be divided by: a mean that starts at zero is too small.", 2,
+            "You multiplied by the share that the mean holds; to take the zero out is to divide by it.", 2,
         ),
         Mistake(
             "in_the_loop", "corrected and stored in each step",
@@ -176,6 +185,16 @@ _ADAM = Exercise(
             sets="share_square",
         ),
         Mistake(
+            "square_of_mean", "beta2 * square + (1 - beta2) * mean ** 2",
+            "The second mean is fed the square of the first; it is a mean of the gradients' own squares.", 1,
+            sets="share_square",
+        ),
+        Mistake(
+            "plain", "gradients.mean(axis=0), (gradients ** 2).mean(axis=0)",
+            "All steps count alike in yours; in a running mean a gradient counts less, the older it is.", 1,
+            sets="bias share share_square top",
+        ),
+        Mistake(
             "last", "gradient / sqrt(square)",
             "The direction is that of the last gradient alone; it is the running mean that is wanted.", 1,
             sets="top",
@@ -194,7 +213,7 @@ _ADAM = Exercise(
     ),
     why="After t equal gradients a mean that started at zero holds 1 - beta ** t of them. Dividing by that share makes "
     "the weights of the gradients so far sum to 1, for any gradients.",
-    insight="In the first step the direction is the sign of each gradient, whatever its size: Adam forgets the scale of the loss.",
+    insight="In the first step the direction is nearly the sign of each gradient: Adam does not see the scale of the loss.",
     accepts=accepts.ADAM_DIRECTION,
     outputs=("direction",),
 )  # fmt: skip

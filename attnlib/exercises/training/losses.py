@@ -98,7 +98,7 @@ _BACKWARD = Exercise(
     family=_family,
     probes=(
         Probe("2 texts of 5 tokens, 3 and 4 of them kept, a vocabulary of 3", _case(2, 5, 3, (3, 4))),
-        Probe("3 texts of 3 tokens, a vocabulary of 3", _case(3, 3, 3, (2, 1, 2)), "equal"),
+        Probe("3 texts of 3 tokens, a vocabulary of 3", _case(3, 3, 3, (2, 1, 2)), "equal", "Axes of one size."),
         Probe("4 texts of 2 tokens, a vocabulary of 7", _case(4, 2, 7, (1, 2, 1, 1)), why="More tokens than places."),
         Probe("one position is kept", _one_kept, "edge", "A mean over one position."),
         Probe("sure, twice right and twice wrong", _sure, "edge", "Where it was sure and right hardly anything comes back."),
