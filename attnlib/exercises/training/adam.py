@@ -133,7 +133,7 @@ _ADAM = Exercise(
         ),
         Mistake(
             "early", "1 - beta ** (t - 1)",
-            "A step too few is counted: the first gradient is a step as well.", 3,
+            "The power counts the steps before the last; the last gradient belongs to the mean, too.", 3,
             sets="bias",
         ),
         Mistake(
