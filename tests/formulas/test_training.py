@@ -1,25 +1,78 @@
-"""The formulas of the room `attnlib.training`, evaluated as they stand."""
+"""The formulas of chapter 10, evaluated as they stand."""
 
 import numpy as np
-from formula_cases import K, M, N, agree, agree_with_slope, softmax
+from formula_cases import D, K, M, N, agree, agree_with_slope, softmax
 
-from attnlib.training import adam_start, adam_step, cross_entropy, cross_entropy_backward, rms_norm, rms_norm_backward
+from attnlib.attention import attention
+from attnlib.positions import rotary
+from attnlib.training import (
+    adam_start,
+    adam_step,
+    attention_only,
+    block,
+    cross_entropy,
+    cross_entropy_backward,
+    init_attention_only,
+    init_block,
+    rms_norm,
+    rms_norm_backward,
+)
 
 
 def test_cross_entropy(rng):
-    r"""L = \frac1n \sum_i \Bigl(\ell_i - \sum_k y_{ik}\,x_{ik}\Bigr)"""
-    x, targets = rng.normal(size=(N, K)), rng.integers(K, size=N)
-    y, logsumexp = np.eye(K)[targets], np.log(np.exp(x).sum(axis=1))
-    formula = sum(logsumexp[i] - sum(y[i, k] * x[i, k] for k in range(K)) for i in range(N)) / N
-    agree(formula, cross_entropy(x, targets)[0])
+    r"""L = \frac1N\sum_{\text{kept}} \Bigl(\log\sum_i e^{z_i} - z_{\text{right}}\Bigr)"""
+    z, right, kept = rng.normal(size=(N, K)), rng.integers(K, size=N), np.arange(N) % 3 != 0
+    surprise = [np.log(np.exp(z[n]).sum()) - z[n, right[n]] for n in range(N) if kept[n]]
+    agree(sum(surprise) / kept.sum(), cross_entropy(z, right, keep=kept)[0])
 
 
 def test_cross_entropy_backward(rng):
-    r"""dx_{ik} = \tfrac1n\,(p_{ik} - y_{ik})"""
-    x, targets = rng.normal(size=(N, K)), rng.integers(K, size=N)
-    y, p = np.eye(K)[targets], softmax(x)
-    agree((p - y) / N, cross_entropy_backward(1.0, targets, p))
-    agree_with_slope((p - y) / N, lambda x: cross_entropy(x, targets)[0], x)
+    r"""\frac{\partial L}{\partial z_i} = \frac1N\,\bigl(p_i - [\,i = \text{right}\,]\bigr)"""
+    z, right, kept = rng.normal(size=(N, K)), rng.integers(K, size=N), np.arange(N) % 3 != 0
+    p = softmax(z)
+    formula = (p - np.eye(K)[right]) * kept[:, np.newaxis] / kept.sum()
+    agree(formula, cross_entropy_backward(1.0, right, p, keep=kept))
+    agree_with_slope(formula, lambda z: cross_entropy(z, right, keep=kept)[0], z)
+
+
+def test_attention_only(rng):
+    r"""x^0 = W^E_{\text{tokens}} + W^P, \qquad x^{i} = x^{i-1} + \operatorname{attention}_i(x^{i-1}), \qquad z =
+    x^{\text{last}}\,W^U"""
+    params = init_attention_only(rng, vocabulary=K, n=N, m=M, heads=1, layers=2)
+    tokens = rng.integers(K, size=N)
+    x = params["tokens"][tokens] + params["positions"]
+    for layer in range(2):
+        query, key, value, out = (params[f"{layer}.{which}_weight"] for which in ("query", "key", "value", "out"))
+        scores = np.where(np.tri(N, dtype=bool), x @ query @ (x @ key).T / np.sqrt(M), -np.inf)
+        x = x + softmax(scores) @ x @ value @ out
+    agree(x @ params["unembedding"], attention_only(tokens, params, heads=1)[0])
+
+
+def test_composition(rng):
+    r"""C = c\;\underbrace{W^E W^Q_2}_{\text{own token}}\;\bigl(\underbrace{W^E W^V_1 W^O_1 W^K_2}_{\text{token
+    before the key}}\bigr)^{\!\top}"""
+    tokens = rng.normal(size=(K, M))
+    query, key, value, out = rng.normal(size=(4, M, M)) / np.sqrt(M)
+    formula = (tokens @ query) @ (tokens @ value @ out @ key).T / np.sqrt(M)
+    scores = np.zeros((K, K))
+    for own in range(K):
+        for before in range(K):  # the key's token is nothing but the note of a head that looks at `before`
+            note = attention(np.ones((1, 1)), np.ones((1, 1)), tokens[before : before + 1] @ value)[0] @ out
+            scores[own, before] = (tokens[own] @ query) @ (note[0] @ key) / np.sqrt(M)
+    agree(formula, scores)
+
+
+def test_block(rng):
+    r"""\begin{aligned} y &= x + \operatorname{attention}\bigl(\operatorname{norm}(x)\bigr)\\ \text{out} &= y +
+    \operatorname{mlp}\bigl(\operatorname{norm}(y)\bigr) \end{aligned}"""
+    x, params = rng.normal(size=(N, M)), init_block(rng, m=M, heads=1, hidden=D)
+    normal = rms_norm(x, params["attention_gain"])
+    query, key = (rotary(normal @ params[f"{which}_weight"], np.arange(N)) for which in ("query", "key"))
+    scores = np.where(np.tri(N, dtype=bool), query @ key.T / np.sqrt(M), -np.inf)
+    y = x + softmax(scores) @ normal @ params["value_weight"] @ params["out_weight"]
+    hidden = rms_norm(y, params["mlp_gain"]) @ params["up_weight"] + params["up_bias"]
+    out = y + hidden / (1 + np.exp(-hidden)) @ params["down_weight"] + params["down_bias"]
+    agree(out, block(x, params, heads=1)[0])
 
 
 def test_rms_norm(rng):
@@ -44,11 +97,22 @@ def test_rms_norm_backward(rng):
     agree_with_slope(formula, lambda x: np.vdot(d_out, rms_norm(x, gain)), x)
 
 
+def test_running_means(rng):
+    r"""\bar g \leftarrow \beta_1\,\bar g + (1-\beta_1)\,g, \qquad \overline{g^2} \leftarrow
+    \beta_2\,\overline{g^2} + (1-\beta_2)\,g^2"""
+    params = {"slope": rng.normal(size=M)}
+    state, beta1, beta2 = adam_start(params), 0.8, 0.95
+    mean, square = np.zeros(M), np.zeros(M)
+    for _ in range(4):
+        g = rng.normal(size=M)
+        mean, square = beta1 * mean + (1 - beta1) * g, beta2 * square + (1 - beta2) * g**2
+        _, state = adam_step(params, {"slope": g}, state, rate=0.1, beta1=beta1, beta2=beta2)
+        agree(mean, state.mean["slope"])
+        agree(square, state.square["slope"])
+
+
 def test_adam(rng):
-    r"""\begin{gathered} \overline{dW} \leftarrow \beta_1\,\overline{dW} + (1-\beta_1)\,dW\\ \overline{dW^2}
-    \leftarrow \beta_2\,\overline{dW^2} + (1-\beta_2)\,dW^2\\ W \leftarrow W -
-    \text{rate}\;\frac{\overline{dW}\,/\,(1-\beta_1^t)}{\sqrt{\overline{dW^2}\,/\,(1-\beta_2^t)} +
-    \varepsilon} \end{gathered}"""
+    r"""W \leftarrow W - \text{rate}\;\frac{\bar g/(1-\beta_1^t)}{\sqrt{\overline{g^2}/(1-\beta_2^t)}+\epsilon}"""
     params = {"slope": rng.normal(size=M)}
     state, rate, beta1, beta2, epsilon = adam_start(params), 0.1, 0.8, 0.95, 1e-6
     weight, mean, square = params["slope"], np.zeros(M), np.zeros(M)

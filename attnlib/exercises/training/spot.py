@@ -33,7 +33,7 @@ _SPOT = value_exercise(
     wrong={
         Mistake(
             "not_shifted", "the target is the token itself",
-            "Then the next token would be named wrongly all at once as well; read the first row of the table again.", 2,
+            "Then the next token would be named wrongly all at once as well; read the first of the two lines again.", 2,
         ): lambda: "not shifted",
         Mistake(
             "rate", "rate too high",
