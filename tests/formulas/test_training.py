@@ -36,8 +36,8 @@ def test_cross_entropy_backward(rng):
 
 
 def test_attention_only(rng):
-    r"""x^0 = W^E_{\text{tokens}} + W^P, \qquad x^{i} = x^{i-1} + \operatorname{attention}_i(x^{i-1}), \qquad z =
-    x^{\text{last}}\,W^U"""
+    r"""\begin{aligned} x^0 &= W^E_{\text{tokens}} + W^P\\ x^{i} &= x^{i-1} + \operatorname{attention}_i(x^{i-1})\\ z
+    &= x^{\text{last}}\,W^U \end{aligned}"""
     params = init_attention_only(rng, vocabulary=K, n=N, m=M, heads=1, layers=2)
     tokens = rng.integers(K, size=N)
     x = params["tokens"][tokens] + params["positions"]
@@ -49,8 +49,8 @@ def test_attention_only(rng):
 
 
 def test_composition(rng):
-    r"""C = c\;\underbrace{W^E W^Q_2}_{\text{own token}}\;\bigl(\underbrace{W^E W^V_1 W^O_1 W^K_2}_{\text{token
-    before the key}}\bigr)^{\!\top}"""
+    r"""\begin{aligned} C = c\;&\underbrace{W^E W^Q_2}_{\text{own token}}\\ &\bigl(\underbrace{W^E W^V_1 W^O_1
+    W^K_2}_{\text{token before the key}}\bigr)^{\!\top} \end{aligned}"""
     tokens = rng.normal(size=(K, M))
     query, key, value, out = rng.normal(size=(4, M, M)) / np.sqrt(M)
     formula = (tokens @ query) @ (tokens @ value @ out @ key).T / np.sqrt(M)
@@ -98,8 +98,8 @@ def test_rms_norm_backward(rng):
 
 
 def test_running_means(rng):
-    r"""\bar g \leftarrow \beta_1\,\bar g + (1-\beta_1)\,g, \qquad \overline{g^2} \leftarrow
-    \beta_2\,\overline{g^2} + (1-\beta_2)\,g^2"""
+    r"""\begin{aligned} \bar g &\leftarrow \beta_1\,\bar g + (1-\beta_1)\,g\\ \overline{g^2} &\leftarrow
+    \beta_2\,\overline{g^2} + (1-\beta_2)\,g^2 \end{aligned}"""
     params = {"slope": rng.normal(size=M)}
     state, beta1, beta2 = adam_start(params), 0.8, 0.95
     mean, square = np.zeros(M), np.zeros(M)
@@ -112,7 +112,8 @@ def test_running_means(rng):
 
 
 def test_adam(rng):
-    r"""W \leftarrow W - \text{rate}\;\frac{\bar g/(1-\beta_1^t)}{\sqrt{\overline{g^2}/(1-\beta_2^t)}+\epsilon}"""
+    r"""\begin{aligned} W \leftarrow{} &W\\ &-
+    \text{rate}\;\frac{\bar g/(1-\beta_1^t)}{\sqrt{\overline{g^2}/(1-\beta_2^t)}+\epsilon} \end{aligned}"""
     params = {"slope": rng.normal(size=M)}
     state, rate, beta1, beta2, epsilon = adam_start(params), 0.1, 0.8, 0.95, 1e-6
     weight, mean, square = params["slope"], np.zeros(M), np.zeros(M)
