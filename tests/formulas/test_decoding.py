@@ -45,8 +45,8 @@ def test_latent_cache(rng):
 
 
 def test_checked_guesses(rng):
-    r"""\begin{aligned} &\min(p,\tilde p)\\ &\;+ \Bigl(1-\sum_x\min(p,\tilde p)\Bigr)\frac{\max(0,p-\tilde
-    p)}{\sum_x\max(0,p-\tilde p)} = p \end{aligned}"""
+    r"""\begin{aligned} &\min(p_j,\tilde p_j)\\ &\;+ \Bigl(1-\sum_i\min(p_i,\tilde p_i)\Bigr)\frac{\max(0,p_j-\tilde
+    p_j)}{\sum_i\max(0,p_i-\tilde p_i)} = p_j \end{aligned}"""
     p, draft = softmax(rng.normal(size=N)), softmax(rng.normal(size=N))
     both, missing = np.minimum(p, draft), np.maximum(0, p - draft)
     agree(both + (1 - both.sum()) * missing / missing.sum(), p)
