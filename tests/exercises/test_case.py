@@ -72,6 +72,12 @@ def test_shares_of_one_stay_shares_of_one():
     assert found["weights"].shape == (2,)
 
 
+@pytest.mark.parametrize("mistake", find("cross_entropy_backward").mistakes, ids=lambda mistake: mistake.id)
+def test_a_mean_over_positions_keeps_one(mistake):
+    found = case_of("cross_entropy_backward", bug("cross_entropy_backward", mistake.id))
+    assert found["keep"].any() and np.isfinite(found.wanted[0]).all()
+
+
 def test_a_case_counts_only_if_it_fails_in_the_same_way():
     def wrong_on_five(x):  # NaN for one score, another wrong number for five
         return right(x) + (0.5 if x.shape[-1] == 5 else np.nan if x.shape[-1] == 1 else 0)

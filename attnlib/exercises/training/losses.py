@@ -80,6 +80,13 @@ def _one_kept(rng):
     return plain_softmax(rng.standard_normal((3, 4, 2))), rng.integers(2, size=(3, 4)), keep
 
 
+def _with_a_kept_position(args):
+    """A mean over no position is none: a case made smaller keeps one."""
+    if not args[2].any():
+        raise ValueError("no position is kept")
+    return args
+
+
 def _sure(rng):
     targets = np.array([[0, 2, 1, 1]])
     weights = plain_softmax(np.where(np.eye(3)[[0, 2, 0, 2]], 12.0, 0.0))[np.newaxis]
@@ -193,6 +200,7 @@ _BACKWARD = Exercise(
     "A mean divides by the number of what it counts, and by nothing else.",
     insight="The entries of every position sum to 0: what the right token gains in score, the others lose.",
     accepts=accepts.CROSS_ENTROPY_BACKWARD,
+    consistent=_with_a_kept_position,
     outputs=("d_logits",),
 )  # fmt: skip
 
