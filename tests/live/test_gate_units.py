@@ -8,7 +8,7 @@ from gate_cases import LISTED, needs_the_site, unlisted_and_stale
 
 # The verdicts say the same as the tests of every exercise, message and mistake, which are many.
 ROOMS = ("attention", "checks", "costs", "decoding", "flash", "gradients", "masks", "multihead", "page", "positions")
-ROOMS += ("recorded", "softmax")
+ROOMS += ("recorded", "softmax", "training")
 CHECKER = ("after", "behaviour", "called", "partly", "progress", "reader", "report", "returned", "timelimit", "todo", "values")
 PARTS = {
     "rooms": [f"tests/{room}" for room in ROOMS],
