@@ -12,7 +12,7 @@ FIRST = {
     "attention": ("2. Read a lookup table with a blurry key", "Self-attention and cross-attention"),
     "backward pass": ("3. Derive the backward pass and catch a planted mistake", None),
     "masks": ("4. Decide who may look at whom", "The library’s masks"),
-    "head": ("5. Run several attentions side by side", "Exercise 5.9: The gradient of a shared head"),
+    "head": ("10. Watch heads learn", None),  # the word is in its title
     "flash": ("6. Never write the score matrix down", "The traffic of Flash, counted"),
     "ring attention": (
         "7. Get the gradients back, share the work", "A text too long for one machine: ring attention",
