@@ -25,13 +25,14 @@ export class Outputs {
   begin(changed) {
     this.changed = changed;
     this.cleared = false;
-    this.last = null;
-    this.drawn = 0;
+    this.waits = false;
   }
 
   clear() {
     if (this.cleared) return;
     this.cleared = true;
+    this.last = null;
+    this.drawn = 0;
     this.place.replaceChildren();
     this.place.hidden = false;
     this.release();
@@ -60,8 +61,14 @@ export class Outputs {
   }
 
   happened(kind, content) {
-    this.clear();
     const said = JSON.parse(content);
+    if (kind === "clear" && said.wait) {
+      this.waits = this.cleared; // else what is shown is from an earlier run, and goes in any case
+      return;
+    }
+    if (this.waits || kind === "clear") this.cleared = false;
+    this.waits = false;
+    this.clear();
     if (kind === "text") this.text(said.text, said.name);
     else if (kind === "data") this.data(said);
     else if (kind === "error") this.add(printed(said.text, "live-error"));

@@ -7,6 +7,7 @@ and its content:
     data   {MIME type: content}
     error  {"name": ..., "text": ...}, the traceback cut to the reader's own lines
     cut    nothing: the output is too long, and what follows is left out
+    clear  {"wait": ...}: what was shown goes, at once or when the next output comes
 
 then `run` for each cell, `give` before and `kept` after it for the files that the browser keeps.
 """
@@ -137,6 +138,13 @@ def show_data(data):
     _room[room] -= size
     if _room[room] < 0:
         _cut()
+
+
+def clear(wait):
+    """Have the outputs of the running cell taken away."""
+    PRINTED.flush()
+    ERRORS.flush()
+    _send("clear", {"wait": wait})
 
 
 def _cut():

@@ -99,6 +99,33 @@ def test_megabytes_of_output_are_cut(started):
     assert 290_000 < len(shown) < 310_000 and shown.strip().endswith("The output is too long to show: the rest is left out.")
 
 
+def test_a_line_is_replaced_by_the_next_and_taken_away(started):
+    _, running, *_ = started
+    lines = "from IPython.display import clear_output\nfor n in range(4):\n    clear_output(wait=True)\n    print('line', n)"
+    assert running.run(running.scratch, lines).strip() == "line 3"
+    assert running.run(running.scratch, lines + "\nclear_output(wait=True)").strip() == "line 3"
+    assert running.run(running.scratch, lines + "\nclear_output()\nprint('done')").strip() == "done"
+    assert running.run(running.scratch, "clear_output(wait=True)").strip() == ""
+
+
+def test_a_training_says_how_far_it_is_while_it_runs(started):
+    _, running, *_ = started
+    running.type(running.scratch, PROGRESS)
+    running.scratch.locator(".live-button").first.click()
+    expect(running.scratch.locator(".cell_output")).to_have_text(re.compile(r"^step [123]0 of 40, loss [01]\.\d\d\s*$"), timeout=60_000)
+    running.idle()
+    assert running.shown(running.scratch) == ""
+
+
+PROGRESS = """from attnlib.page import training_progress
+import time
+
+report = training_progress(40)
+for step in range(1, 41):
+    report(step, 10 / step)
+    time.sleep(0.2)
+"""
+
 # Stop
 
 

@@ -32,6 +32,13 @@ class SVG(_Shown):
     kind = "image/svg+xml"
 
 
+def clear_output(wait=False):
+    """Take away what the cell has shown so far: at once, or when the next output comes."""
+    import runtime
+
+    runtime.clear(bool(wait))
+
+
 def display(*objects):
     """Show each object as the last value of a cell is shown."""
     import runtime
