@@ -64,7 +64,9 @@ def ask(request, kit, site=SITE):
     with tempfile.TemporaryDirectory() as folder:
         asked, given = Path(folder) / "request.json", Path(folder) / "answer.json"
         asked.write_text(json.dumps(request), encoding="utf-8")
-        command = ["node", "--no-warnings", HERE / "boot.mjs", python, course, kit, asked, given]
+        compiled = kit.with_name("compiled")  # of these very files, so beside them
+        compiled.mkdir(exist_ok=True)
+        command = ["node", "--no-warnings", HERE / "boot.mjs", python, course, kit, asked, given, compiled]
         try:
             done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=PATIENCE)
         except subprocess.TimeoutExpired as error:

@@ -1,14 +1,15 @@
 // Boots the site's own Python in node, without a network, and has it do one thing.
 //
-//     node boot.mjs FOLDER_OF_PYTHON COURSE_ZIP KIT_ZIP REQUEST ANSWER
+//     node boot.mjs FOLDER_OF_PYTHON COURSE_ZIP KIT_ZIP REQUEST ANSWER COMPILED
 //
-// REQUEST is the path of a JSON file for inside.py, ANSWER that of the JSON it gives back.
+// REQUEST is the path of a JSON file for inside.py, ANSWER that of the JSON it gives back. COMPILED is a folder in which
+// the next Python finds what this one compiled.
 import { readFileSync, writeFileSync } from "node:fs";
 import { Socket } from "node:net";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 
-const [folder, course, kit, request, answer] = process.argv.slice(2).map((path) => resolve(path));
+const [folder, course, kit, request, answer, compiled] = process.argv.slice(2).map((path) => resolve(path));
 
 Socket.prototype.connect = () => {
   throw new Error("the gate has no network");
@@ -29,6 +30,16 @@ python.unpackArchive(new Uint8Array(readFileSync(course)), "zip", { extractDir: 
 python.unpackArchive(new Uint8Array(readFileSync(kit)), "zip", { extractDir: "/kit" });
 const quiet = { messageCallback() {}, errorCallback(said) { throw new Error(said); } };
 await python.loadPackage(["numpy", "matplotlib", "packaging"], quiet);
-python.runPython('import sys; sys.path[:0] = ["/kit", "/course", "/course/live/python"]');
+python.mountNodeFS("/compiled", compiled);
+python.runPython(`
+import os, sys
+from pathlib import Path
+
+sys.path[:0] = ["/kit", "/course", "/course/live/python"]
+sys.pycache_prefix, sys.dont_write_bytecode = "/compiled", False
+for top in ("/kit", "/course", Path(os.__file__).parent / "site-packages"):
+    for file in Path(top).rglob("*.py"):
+        os.utime(file, (0, 0))  # a file that was unpacked anew would count as changed
+`);
 writeFileSync(answer, python.pyimport("inside").answer(readFileSync(request, "utf-8")));
 process.exit(0); // a worker that Python has left would keep node waiting

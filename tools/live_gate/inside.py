@@ -90,8 +90,14 @@ def notebook(cells):
 
 
 def _outputs(happened):
-    outputs = []
+    outputs, waits = [], False
     for kind, content in happened:
+        if waits or kind == "clear":
+            waits = kind == "clear" and content["wait"]
+            if not waits:
+                outputs.clear()
+        if kind == "clear":
+            continue
         last = outputs[-1] if outputs else {}
         if kind == "text" and last.get("name") == content["name"]:
             last["text"] += content["text"]
