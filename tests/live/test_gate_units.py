@@ -7,11 +7,12 @@ import pytest
 from gate_cases import LISTED, needs_the_site, unlisted_and_stale
 
 # The verdicts say the same as the tests of every exercise, message and mistake, which are many.
-ROOMS = ("attention", "checks", "costs", "decoding", "flash", "gradients", "masks", "multihead", "page", "positions")
-ROOMS += ("recorded", "softmax", "training")
+ROOMS = ("attention", "checks", "costs", "decoding", "flash")
+ROOMS += ("gradients", "masks", "multihead", "page", "positions", "recorded", "softmax", "training")
 CHECKER = ("after", "behaviour", "called", "partly", "progress", "reader", "report", "returned", "timelimit", "todo", "values")
 PARTS = {
-    "rooms": [f"tests/{room}" for room in ROOMS],
+    "rooms to flash": [f"tests/{room}" for room in ROOMS[:5]],
+    "rooms from gradients": [f"tests/{room}" for room in ROOMS[5:]],
     "checker": [f"tests/exercises/test_{name}.py" for name in CHECKER],
 }
 
@@ -28,7 +29,7 @@ def test_unit_tests_pass(part, tmp_path, record_property):
     given = live_gate.ask({"do": "unit_tests", "paths": paths, "without": left_out}, kit)
     tests = given["tests"]
     counts = Counter(outcome for outcome, _ in tests.values())
-    assert counts["passed"] > 350, given["said"]
+    assert counts["passed"] > 300, given["said"]
     differ = [name for name, (outcome, _) in tests.items() if outcome == "failed"]
     unlisted, stale = unlisted_and_stale(differ, "test")
     assert not unlisted, "\n".join(f"{name}\n{tests[name][1]}" for name in unlisted[:8])

@@ -166,9 +166,8 @@ def _modules():
     loaded, path, finders = dict(sys.modules), list(sys.path), list(sys.meta_path)
 
     def put_back():
-        for name, module in loaded.items():
-            if sys.modules.get(name, _MISSING) is not module:
-                sys.modules[name] = module
+        if not _all(_map(_is, _map(sys.modules.get, loaded), loaded.values())):  # no loop in Python: there are thousands
+            sys.modules.update(loaded)
         sys.path[:], sys.meta_path[:] = path, finders
 
     return put_back
