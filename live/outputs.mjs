@@ -141,6 +141,23 @@ export class Outputs {
     this.place.append(box);
   }
 
+  // How many letters a printed line has room for; 0 where the cell is folded away.
+  columns() {
+    const { hidden } = this.place;
+    this.place.hidden = false;
+    const box = printed("", "stream");
+    this.place.append(box);
+    const pre = box.querySelector("pre");
+    const letters = pre.appendChild(element("span"));
+    letters.textContent = "0".repeat(10);
+    const { paddingLeft, paddingRight } = getComputedStyle(pre);
+    const room = pre.clientWidth - parseFloat(paddingLeft) - parseFloat(paddingRight);
+    const columns = Math.floor((10 * room) / letters.getBoundingClientRect().width) || 0;
+    box.remove();
+    this.place.hidden = hidden;
+    return Math.max(0, columns);
+  }
+
   // What is said aloud: a verdict whole, as far as its first output goes, of anything else the first line.
   aloud(isVerdict) {
     if (isVerdict) return (this.place.firstElementChild?.innerText ?? "").trim().replace(/\s+/g, " ").slice(0, 500);

@@ -99,8 +99,9 @@ async function runOne(cell) {
   cell.outputs.begin(changed);
   cell.tell("running");
   const files = store.files();
-  const code = cell.code;
-  const result = await session.run(code, cell.number, JSON.stringify(files), (...what) => cell.outputs.happened(...what));
+  const { code, number } = cell;
+  const columns = cell.outputs.columns();
+  const result = await session.run({ code, number, columns }, JSON.stringify(files), (...what) => cell.outputs.happened(...what));
   cell.busy = false;
   if (result.lost) {
     cell.outputs.note(result.lost);

@@ -63,13 +63,13 @@ export class Session {
   }
 
   // Runs one cell; resolves with {ok, files, seconds}, or with {lost: sentence}.
-  async run(code, number, files, happened) {
+  async run({ code, number, columns }, files, happened) {
     await this.start();
     // From a disk no worker may fetch it, and Python is ended and begun anew.
     const token = location.protocol === "file:" ? null : URL.createObjectURL(new Blob([""], { type: "text/plain" }));
     return new Promise((resolve) => {
       this.waiting = { resolve, happened, token };
-      this.worker.postMessage({ run: { code, number, files, token } });
+      this.worker.postMessage({ run: { code, number, columns, files, token } });
     });
   }
 

@@ -68,7 +68,7 @@ function sooner(result) {
   return Promise.race([result, loader.failed]);
 }
 
-async function run({ code, number, files, token }) {
+async function run({ code, number, columns, files, token }) {
   if (!drawing && DRAWS.test(code)) {
     await sooner(python.loadPackage("matplotlib", { messageCallback() {}, errorCallback() {} }));
     drawing = true;
@@ -76,7 +76,7 @@ async function run({ code, number, files, token }) {
   runtime.give(files);
   listen(token);
   const began = performance.now();
-  const ok = runtime.run(code, number);
+  const ok = runtime.run(code, number, columns);
   listen(null);
   self.postMessage({ done: { ok, files: runtime.kept(), seconds: (performance.now() - began) / 1000 } });
 }

@@ -86,9 +86,10 @@ def start(post, ended):
     builtins.input, builtins.display = _no_input, display  # a notebook has the second without an import
 
 
-def run(code, number):
-    """Run one cell; return whether it ended without an error."""
+def run(code, number, columns=0):
+    """Run one cell, whose lines have room for so many letters if that is known; return whether it ended without an error."""
     global _runs
+    os.environ["ATTNLIB_WIDTH"] = str(columns or "")
     _runs += 1
     _room.update(text=MOST_TEXT, data=MOST_DATA, cut=False)
     sys.stdout, sys.stderr = PRINTED, ERRORS

@@ -375,6 +375,23 @@ def test_phone(phone):
     assert running.page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
 
 
+def test_on_a_phone_no_line_of_a_verdict_is_broken_twice(phone):
+    page = phone.open(CHAPTER)
+    running = Running(page)
+    box = running.exercise("softmax")
+    assert "overflow" in running.run(box, WRONG)
+    rows = box.locator(".cell_output .stream pre").first.evaluate(ROWS)
+    assert rows["drawn"] == rows["printed"] > 5
+
+
+ROWS = """pre => {
+    const range = document.createRange();
+    range.selectNodeContents(pre);
+    const tops = new Set([...range.getClientRects()].filter(box => box.width > 0).map(box => Math.round(box.top)));
+    return {drawn: tops.size, printed: pre.textContent.split("\\n").filter(line => line.trim()).length};
+}"""
+
+
 @pytest.mark.parametrize("width", [1440, 390])
 def test_running_pages_are_accessible_in_both_schemes(chromium, address, width):
     with Watched(chromium, address, width, color_scheme="light") as watched:

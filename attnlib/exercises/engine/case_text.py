@@ -5,7 +5,7 @@ import textwrap
 import numpy as np
 
 from attnlib.exercises.engine import where
-from attnlib.exercises.engine.lines import WIDTH
+from attnlib.exercises.engine.lines import width
 
 MOST_NUMBERS = 12  # of an array that is printed whole; of a larger one the corners, and where it is wrong
 MOST_OUTPUTS = 2
@@ -17,7 +17,7 @@ def text(case):
     rows = [(name, arg, inline(arg)) for name, arg in zip(case.names, case.arguments, strict=True)]
     rows += [(name, array, shown) for name, array, shown, _ in output_rows(case)]
     widths = [max(len(name) for name, *_ in rows), max(len(shape(array)) for _, array, _ in rows)]
-    lines = [textwrap.fill(title(case), WIDTH - 4, break_long_words=False, break_on_hyphens=False)]
+    lines = [textwrap.fill(title(case), width() - 4, break_long_words=False, break_on_hyphens=False)]
     for name, array, shown in rows:
         first, *others = shown.splitlines() or [""]
         lines.append(f"  {name:<{widths[0]}}  {shape(array):<{widths[1]}}  {first}".rstrip())

@@ -1,8 +1,15 @@
-"""Print sentences in lines that JupyterLab does not break inside a word."""
+"""Print sentences in lines that JupyterLab, or a page on a phone, does not break inside a word."""
 
+import os
 import textwrap
 
-WIDTH = 76  # letters
+WIDTH, LEAST = 76, 20  # letters
+
+
+def width():
+    """How many letters a line may have: ``ATTNLIB_WIDTH``, which a running page sets, where that is less than usual."""
+    told = os.environ.get("ATTNLIB_WIDTH", "")
+    return max(LEAST, min(WIDTH, int(told))) if told.isdecimal() else WIDTH
 
 
 def say(*sentences):
@@ -11,5 +18,5 @@ def say(*sentences):
         indent = line[: len(line) - len(line.lstrip())]
         below = "    " if line.startswith("[") else indent
         print(
-            textwrap.fill(line, WIDTH, subsequent_indent=below, break_long_words=False, break_on_hyphens=False)
+            textwrap.fill(line, width(), subsequent_indent=below, break_long_words=False, break_on_hyphens=False)
         )

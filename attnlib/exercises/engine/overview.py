@@ -7,7 +7,7 @@ from attnlib.exercises.engine import record
 from attnlib.exercises.engine.after import CHAPTERS, chapter_name, next_exercise, where_it_is
 from attnlib.exercises.engine.library import summary, up_to
 from attnlib.exercises.engine.library_run import library
-from attnlib.exercises.engine.lines import WIDTH, say
+from attnlib.exercises.engine.lines import say, width
 from attnlib.exercises.engine.registry import registry
 from attnlib.exercises.engine.show import show
 
@@ -93,7 +93,7 @@ class Overview:
                      for name, text, width in zip(names[:-1], row, widths)]  # fmt: skip
             said = row[-1] if len(row[-1]) <= MESSAGE else row[-1][: MESSAGE - 1].rstrip() + "…"
             lines.append("  ".join([*cells, said]).rstrip())
-        return "\n".join([*lines, textwrap.fill(self.next, WIDTH)])
+        return "\n".join([*lines, textwrap.fill(self.next, width())])
 
     def _repr_html_(self):
         return f'{self._map()}<p style="margin: 0.5rem 0">{html.escape(self.next)}</p>\n{self._table()}'
