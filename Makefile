@@ -7,6 +7,7 @@ BIN    := $(VENV)/bin
 JOBS   ?= 2
 PYTEST := $(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile
 READY  := $(VENV)/.installed
+RUNNING := $(foreach part,live zip keep figures harm arrival probes,tests/book/test_browser_$(part).py)
 export OPENBLAS_NUM_THREADS ?= 1
 export ATTNLIB_PROGRESS ?= off
 export ATTNLIB_LIBRARY ?= off
@@ -25,7 +26,7 @@ live: $(READY)  ## build the same site with a Python in its pages: fetches 106 M
 	@$(BIN)/python tools/build.py
 
 test-live: live  ## what the pages' own Python says (node), and running pages in a browser: after make live
-	@$(PYTEST) tests/live tests/book/test_vendor.py tests/book/test_browser_live.py tests/book/test_browser_zip.py tests/book/test_browser_keep.py
+	@$(PYTEST) tests/live tests/book/test_vendor.py $(RUNNING)
 
 test: book  ## library, notebooks, links, browser: everything that can be checked
 	@$(BIN)/python tools/plain_cpu.py $(PYTEST) chapters

@@ -1,5 +1,8 @@
 """The gate sees what it is there for: it is skipped with a reason, and refuses what is not the site's own."""
 
+import shutil
+import subprocess
+
 import gate_cases
 import keep_list
 import live_gate
@@ -55,3 +58,11 @@ def test_what_is_kept_for_offline_use_names_every_file_and_its_version_every_cha
     (tmp_path / "chapters" / "one.html").write_text("two")
     assert listed() != first
     assert (tmp_path / "keep.js").read_bytes() == keep_list.WORKER.read_bytes()
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="there is no make")
+def test_the_command_for_running_pages_asks_every_check_of_them():
+    tests = {path for path in (live_gate.ROOT / "tests" / "book").glob("test_*.py") if "has_python" in path.read_text(encoding="utf-8")}
+    asked = subprocess.run(["make", "-n", "-o", "live", "test-live"], cwd=live_gate.ROOT, capture_output=True, text=True).stdout
+    assert len(tests) > 4
+    assert [path.name for path in tests if f"tests/book/{path.name}" not in asked] == []
