@@ -17,10 +17,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from answers import right
-from hostile_answers import APART, EVERYWHERE, STILL
+from hostile_answers import APART, EVERYWHERE, STILL, STOPPED
 
 from attnlib.exercises import grade
-from attnlib.exercises.engine import apart, calls
+from attnlib.exercises.engine import apart, calls, session, timelimit
 from attnlib.exercises.engine.session import session_restored
 
 needs_a_process = pytest.mark.skipif(not apart.possible(), reason="this system cannot copy a process")
@@ -31,7 +31,8 @@ def state(tmp_path, monkeypatch):
     """What a session is: everything that a check must leave as it was."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "precious.txt").write_text("years of work")
-    monkeypatch.setattr(calls, "TIME_LIMIT", 60)  # whatever ends by itself ends, however busy the machine is
+    monkeypatch.setattr(timelimit, "WALL", 600.0)  # whatever ends by itself ends, however busy the machine is
+    monkeypatch.setattr(session, "_PATIENCE", 0.2)
     monkeypatch.setattr(apart, "GRACE", 0.3)
 
     def state():
@@ -57,6 +58,9 @@ def judged(judge, answer, sentence, state):
     with pytest.MonkeyPatch.context() as patch:
         if sentence == STILL:
             patch.setattr(calls, "TIME_LIMIT", 0.3)
+        if sentence == STOPPED:  # nothing but the clock on the wall can stop it
+            patch.setattr(calls, "TIME_LIMIT", 0.05)
+            patch.setattr(timelimit, "WALL", 2.0)
         result = judge("softmax", answer)
     assert state() == before
     if sentence:
@@ -118,41 +122,11 @@ def wrong(x):
     return x
 
 
-class Clock:
-    """In the place of the real one: a call takes as long as it says."""
-
-    time = 0.0
-
-    def __call__(self):
-        return self.time
-
-
-@pytest.mark.parametrize("slow_calls, told", [(10**6, True), (1, False)])
-def test_a_slow_answer_is_told_so_after_one_case_unless_it_was_slow_only_once(slow_calls, told, monkeypatch):
-    clock, called = Clock(), []
-    monkeypatch.setattr(calls, "now", clock)
-
-    def slow(x):
-        called.append(x.shape)
-        clock.time += 1.5 if len(called) <= slow_calls else 0.001
-        return right(x)
-
-    result = grade("softmax", slow)
-    if told:
-        assert result.lines[0] == (
-            '[!] softmax: a call on the case "all sizes differ" takes more than 1 second, again and again; it should take '
-            "milliseconds. What is it busy with?"
-        )
-        assert called == [(2, 3, 5)] * 2
-    else:
-        assert result.status == "passed"
-
-
 INTERRUPTED = """
 import os, signal, sys, threading, time
 import numpy as np
-from attnlib.exercises.engine import apart, calls, judge
-calls.TIME_LIMIT = 60
+from attnlib.exercises.engine import apart, calls, judge, timelimit
+timelimit.WALL = 6000.0
 check = getattr(sys.modules["attnlib.exercises.engine." + sys.argv[1]], sys.argv[2])
 
 def stubborn(x):
@@ -192,6 +166,6 @@ def test_ctrl_c_ends_a_check_and_the_next_one_works(judge, tmp_path):
     root = str(Path(__file__).parents[2])
     done = subprocess.run(
         [sys.executable, "-c", INTERRUPTED, *judge], cwd=tmp_path, env={**os.environ, "PYTHONPATH": root},
-        capture_output=True, text=True, timeout=120,
+        capture_output=True, text=True, timeout=600,
     )  # fmt: skip
     assert done.stdout.splitlines() == ["stopped by the reader", "passed", "nobody is left"], done.stderr

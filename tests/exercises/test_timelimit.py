@@ -1,4 +1,4 @@
-"""attnlib.exercises.engine.timelimit: does every endless answer end, and nobody else's alarm with it?"""
+"""attnlib.exercises.engine.timelimit: does every endless answer end, no other one, and nobody else's alarm with it?"""
 
 import signal
 import subprocess
@@ -11,7 +11,8 @@ import pytest
 from answers import first_line, right
 
 from attnlib.exercises import grade
-from attnlib.exercises.engine import calls, timelimit
+from attnlib.exercises.engine import calls, judge, timelimit
+from attnlib.exercises.engine.registry import registry
 
 
 def endless(x):
@@ -20,6 +21,14 @@ def endless(x):
 
 
 def endless_and_stubborn(x):
+    while True:
+        try:
+            sum(range(1000))
+        except:  # noqa: E722
+            pass
+
+
+def waits_and_is_stubborn(x):
     while True:
         try:
             time.sleep(0.01)
@@ -52,41 +61,118 @@ def swallows_and_returns(x):
         return right(x)
 
 
-@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no timer signal")
-@pytest.mark.parametrize(
-    "answer", [endless, endless_and_stubborn, endless_and_doubly_stubborn, endless_in_numpy, swallows_and_returns]
-)
+ENDLESS = [endless, endless_and_stubborn, endless_and_doubly_stubborn, endless_in_numpy, swallows_and_returns]
+STILL = "[!] softmax: your function is still running after 0.2 seconds of computing"
+STOPPED = "[!] softmax: your function was stopped after 1 seconds on the case"
+has_alarm = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no timer signal")
+has_monitoring = pytest.mark.skipif(not hasattr(sys, "monitoring"), reason="Python 3.11 has no sys.monitoring")
+
+
+def wait(x):
+    time.sleep(1e6)
+
+
+@has_alarm
+@pytest.mark.parametrize("answer", [*ENDLESS, wait, waits_and_is_stubborn])
 def test_an_endless_loop_is_stopped(answer):
     """In a process of its own: an alarm that falls into pytest's code, which may run in between, says nothing about ours."""
-    code = f"import test_timelimit; test_timelimit.stop(test_timelimit.{answer.__name__})"
+    waits = answer not in ENDLESS
+    code = f"import test_timelimit; test_timelimit.stop(test_timelimit.{answer.__name__}, {waits})"
     folder = Path(__file__).parent
-    done = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, timeout=300)
+    done = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, timeout=600)
     said = done.stdout.splitlines()
-    assert said and said[0].startswith("[!] softmax: your function is still running after"), done.stderr
+    assert said and said[0].startswith(STOPPED if waits else STILL), said + [done.stderr]
     assert said[1:] == ["passed"], done.stderr
 
 
-def stop(answer):
-    calls.TIME_LIMIT = 0.2
+def stop(answer, waits):
+    if waits:
+        timelimit.WALL = 1.0
+    calls.TIME_LIMIT = 0.1 if waits else 0.2
     print(first_line(answer))
-    calls.TIME_LIMIT = 60
+    timelimit.WALL = 600.0
+    calls.TIME_LIMIT = 60.0
     print(grade("softmax", right).status)
 
 
-@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no timer signal")
+class Clock:
+    """In the place of a real one: it goes on by so much each time it is looked at."""
+
+    def __init__(self, step):
+        self.time, self.step = 0.0, step
+
+    def __call__(self):
+        self.time += self.step
+        return self.time
+
+
+@pytest.fixture(params=[pytest.param("_alarm", marks=has_alarm), pytest.param("_look_at_the_clock", marks=has_monitoring)])
+def limited(request):
+    """Both ways to stop a function."""
+    return getattr(timelimit, request.param)
+
+
+def until(seconds):
+    """A right answer that computes for so long."""
+
+    def answer():
+        end = time.thread_time() + seconds
+        while time.thread_time() < end:
+            pass
+        return "right"
+
+    return answer
+
+
+def test_who_waits_for_the_processor_is_not_stopped(limited, monkeypatch):
+    """As beside heavy work: a hundredth of the time on the wall is the function's own."""
+    monkeypatch.setattr(timelimit, "_on_the_wall", lambda: 100 * time.thread_time())
+    assert limited(0.4, until(0.2)) == "right"
+
+
+def test_who_computes_for_too_long_is_stopped_however_short_it_was_on_the_wall(limited, monkeypatch):
+    monkeypatch.setattr(timelimit, "_on_the_wall", lambda: 0.0)
+    with pytest.raises(timelimit.TimeUp) as stopped:
+        limited(0.1, until(30))
+    assert not stopped.value.waited and stopped.value.seconds == 0.1
+
+
+def test_who_never_gets_the_processor_is_stopped_in_the_end_and_told_so(limited, monkeypatch):
+    monkeypatch.setattr(timelimit, "_on_the_wall", Clock(20.0))
+    monkeypatch.setattr(timelimit, "_computed", lambda: 0.0)
+    with pytest.raises(timelimit.TimeUp) as stopped:
+        limited(0.05, until(30))
+    assert stopped.value.waited and stopped.value.seconds == timelimit.WALL == 60.0
+
+
+def test_the_limit_on_the_wall_is_at_least_ten_times_that_of_computing():
+    assert [timelimit.on_the_wall(seconds) for seconds in (0.1, 2.0, 60.0)] == [60.0, 60.0, 600.0]
+
+
+def test_a_stopped_answer_is_told_which_limit_it_met():
+    exercise = registry()["softmax"]
+    said = [judge.stopped(exercise, "square", timelimit.TimeUp(*given)).lines[0] for given in ((2.0, False), (60.0, True))]
+    assert said == [
+        '[!] softmax: your function is still running after 2 seconds of computing on the case "square": which loop in it never ends?',
+        '[!] softmax: your function was stopped after 60 seconds on the case "square": either it waits for something, or the '
+        "machine is busy; if it is busy, check again later.",
+    ]
+
+
+@has_alarm
 def test_somebody_elses_alarm_survives(monkeypatch):
     monkeypatch.setattr(calls, "TIME_LIMIT", 0.1)
     rung = []
     old = signal.signal(signal.SIGALRM, lambda *_: rung.append(True))
     try:
-        signal.setitimer(signal.ITIMER_REAL, 30.0, 5.0)
+        signal.setitimer(signal.ITIMER_REAL, 3000.0, 5.0)
         grade("softmax", right)
         grade("softmax", endless)
         left, interval = signal.getitimer(signal.ITIMER_REAL)
-        assert 1 < left < 30 and interval == 5.0 and not rung
+        assert 1 < left < 3000 and interval == 5.0 and not rung
         signal.setitimer(signal.ITIMER_REAL, 0.05)
         grade("softmax", endless)  # ends after the other alarm was due: it rings then
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + 600
         while not rung and time.monotonic() < deadline:
             time.sleep(0.01)
         assert rung
@@ -95,17 +181,15 @@ def test_somebody_elses_alarm_survives(monkeypatch):
         signal.signal(signal.SIGALRM, old)
 
 
-@pytest.mark.skipif(not hasattr(sys, "monitoring"), reason="Python 3.11 has no sys.monitoring")
-@pytest.mark.parametrize(
-    "answer", [endless, endless_and_stubborn, endless_and_doubly_stubborn, endless_in_numpy, swallows_and_returns]
-)
+@has_monitoring
+@pytest.mark.parametrize("answer", ENDLESS)
 def test_an_endless_loop_in_another_thread_is_stopped(answer, monkeypatch):
     monkeypatch.setattr(calls, "TIME_LIMIT", 0.2)
     lines = []
     thread = threading.Thread(target=lambda: lines.append(first_line(answer)), daemon=True)
     thread.start()
-    thread.join(30)
-    assert lines and lines[0].startswith("[!] softmax: your function is still running after")
+    thread.join(600)
+    assert lines and lines[0].startswith(STILL)
 
 
 def test_another_thread_can_check():

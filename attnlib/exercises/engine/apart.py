@@ -1,8 +1,9 @@
 """Judge an answer in a process of its own, so that nothing it does reaches the session.
 
 On Linux a copy of the whole session is made in a few milliseconds (`os.fork`). The copy judges the answer, sends what it
-found, and is gone, with all that was patched, started, left open or eaten up in it. Meanwhile the session watches the clock,
-so that compiled code that never returns ends with a sentence, too.
+found, and is gone, with all that was patched, started, left open or eaten up in it. The system ends a copy that has
+computed for too long (`RLIMIT_CPU`), and the session ends one that says nothing for very long, so that compiled code that
+never returns ends with a sentence, too.
 
 Elsewhere `grade` judges in the session itself: Windows and the browser cannot copy a process, and on macOS a copy cannot use
 the system's own linear algebra.
@@ -18,13 +19,15 @@ import time
 import warnings
 
 from attnlib.exercises.engine import diagnose, timelimit
-from attnlib.exercises.engine.judge import ends_python, grade, is_judging, never_ends
+from attnlib.exercises.engine.judge import ends_python, grade, is_judging, stopped
 from attnlib.exercises.engine.model import Exercise, Result
 from attnlib.exercises.engine.registry import find
 from attnlib.exercises.engine.session import session_restored
 
 GRACE = 1.0  # seconds beyond the limit of a call, which the copy stops by itself where it can
-OURS = 60.0  # seconds for what the judge does between two calls
+OURS = 60.0  # seconds of computing for what the judge does between two calls
+LOOK = 1.0  # seconds between two looks at a copy that says nothing
+ASLEEP = 3  # looks in a row at which it stands still
 
 _leave = os._exit
 
@@ -78,10 +81,15 @@ def _copy(exercise, answer, details):
 
 def _judge_here(exercise, answer, details, pipe):
     """What the copy does."""
-    from attnlib.exercises.engine.guard import guard
+    from attnlib.exercises.engine.guard import compute_at_most, guard
+
+    def tell(seconds, label):
+        compute_at_most(seconds + GRACE if seconds else OURS)
+        pipe.send_bytes(pickle.dumps((seconds, label)))
 
     guard()
-    timelimit.listen(lambda seconds, label: pipe.send_bytes(pickle.dumps((seconds, label))))
+    compute_at_most(OURS)
+    timelimit.listen(tell)
     pipe.send_bytes(pickle.dumps(_portable(grade(exercise, answer, details=details))))
 
 
@@ -111,12 +119,14 @@ def _unpickled(data):
 
 def _watched(exercise, answer, details, number, pipe):
     """Wait for what the copy found; end it where it does not come to an end by itself."""
-    label, limit, said, gone = "", 0.0, None, False
-    deadline = time.monotonic() + OURS
+    label, limit, said, gone, looks = "", 0.0, None, False, _Looks(number)
+    deadline = time.monotonic() + timelimit.on_the_wall(OURS)
     try:
         while not isinstance(said, dict):
-            if not pipe.poll(max(0.0, deadline - time.monotonic())):
-                break
+            if not pipe.poll(LOOK):
+                if time.monotonic() > deadline or (looks.stands_still() and _threads_of_others()):
+                    break
+                continue
             try:
                 said = _unpickled(pipe.recv_bytes())
             except (EOFError, OSError, pickle.UnpicklingError):
@@ -124,30 +134,61 @@ def _watched(exercise, answer, details, number, pipe):
                 break
             if not isinstance(said, dict):
                 limit, label = said
-                deadline = time.monotonic() + (limit + GRACE if limit else OURS)
+                deadline = time.monotonic() + timelimit.on_the_wall(limit or OURS) + GRACE
+                looks = _Looks(number)
     finally:  # also if Ctrl-C was pressed
         pipe.close()
-        status, busy = _end(number)
+        status = _end(number)
     if isinstance(said, dict):
         return Result(**said)
+    if os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGXCPU:
+        return stopped(exercise, label, timelimit.TimeUp(limit or OURS))
     if gone or not _killed_by_us(status):
         return ends_python(exercise, label, _how(status))
-    if busy < 0.1 * limit and _threads_of_others():
+    if looks.stood_still and _threads_of_others():
         return grade(exercise, answer, details=details)
-    return never_ends(exercise, label, limit or OURS)
+    return stopped(exercise, label, timelimit.TimeUp(timelimit.on_the_wall(limit or OURS), waited=True))
+
+
+class _Looks:
+    """Looks at a copy, one after the other: does it compute, or wait for its turn? Or does it stand still?"""
+
+    def __init__(self, number):
+        self.number, self.before, self.still = number, None, 0
+
+    def stands_still(self):
+        """Look once more."""
+        seen = self._seen()
+        self.still = self.still + 1 if seen and seen == self.before and "R" not in seen[0] else 0
+        self.before = seen
+        return self.stood_still
+
+    @property
+    def stood_still(self):
+        return self.still >= ASLEEP
+
+    def _seen(self):
+        """The states of its threads ("R" for one that computes, or would if it were its turn) and the time they have computed."""
+        states, ticks = "", 0
+        try:
+            for thread in os.listdir(f"/proc/{self.number}/task"):
+                with open(f"/proc/{self.number}/task/{thread}/stat", encoding="utf-8", errors="replace") as file:
+                    fields = file.read().rpartition(")")[2].split()
+                states, ticks = states + fields[0], ticks + int(fields[11]) + int(fields[12])
+        except (OSError, ValueError, IndexError):
+            return None
+        return states, ticks
 
 
 def _end(number):
-    """End the copy and all that it started; return how it ended, and for how many seconds it used the processor."""
-    gone, status, used = os.wait4(number, os.WNOHANG)
+    """End the copy and all that it started; return how it ended."""
+    gone, status = os.waitpid(number, os.WNOHANG)
     for kill in (os.killpg, os.kill):
         try:
             kill(number, signal.SIGKILL)
         except OSError:
             pass
-    if not gone:
-        _, status, used = os.wait4(number, 0)
-    return status, used.ru_utime + used.ru_stime
+    return status if gone else os.waitpid(number, 0)[1]
 
 
 def _killed_by_us(status):

@@ -7,7 +7,6 @@ import io
 import re
 import signal
 import threading
-import time
 import warnings
 import zlib
 from dataclasses import dataclass
@@ -16,14 +15,11 @@ import numpy as np
 
 from attnlib.exercises.engine.crash import readers_line
 from attnlib.exercises.engine.returned import Unreadable, read
-from attnlib.exercises.engine.session import session_restored
+from attnlib.exercises.engine.session import call_restored
 from attnlib.exercises.engine.timelimit import TimeUp, call_within
 from attnlib.exercises.engine.todo import NotAttempted
 
-TIME_LIMIT = 2.0  # seconds for one call; an honest loop needs milliseconds
-SLOW = 1.0  # seconds from which on a call is slow, if it takes them twice
-
-now = time.perf_counter
+TIME_LIMIT = 2.0  # seconds of computing for one call; an honest loop needs milliseconds
 
 
 @dataclass(frozen=True)
@@ -38,12 +34,12 @@ class Outcome:
         What is wrong with the way it returned, or why it did not; "" if nothing.
     changed : tuple of str
         Names of the arguments that it wrote to.
-    blank, endless : bool
-        It met a TODO; it was stopped.
+    blank : bool
+        It met a TODO.
+    stopped : TimeUp or None
+        It was stopped, because it computed, or waited, for too long.
     raw : object
         What it returned.
-    seconds : float
-        How long the call took.
     left : str
         What it left behind in the session, as the rest of a sentence: "replaces `np.exp` ...".
     printed : str
@@ -56,9 +52,8 @@ class Outcome:
     problem: str = ""
     changed: tuple = ()
     blank: bool = False
-    endless: bool = False
+    stopped: object = None
     raw: object = None
-    seconds: float = 0.0
     left: str = ""
     printed: str = ""
     line: object = None
@@ -99,31 +94,31 @@ def run_trusted(exercise, function, probe):
 def run(exercise, function, probe):
     """Call `function` on a probe and return the `Outcome`. Only Ctrl-C gets through."""
     args = arguments(exercise, probe)
-    left, kept, seconds, heard, line = [], [], [], _Heard(), None
+    left, kept, heard, line = [], [], _Heard(), None
 
     def call():
-        started = now()
         kept.append(function(*args))
-        seconds.append(now() - started)
         return _compared(exercise, probe, *read(exercise, kept[0]))
 
-    values, problem, blank, endless = None, "", False, False
-    with session_restored(left), contextlib.redirect_stdout(heard), _ctrl_c_noticed() as pressed:
+    values, problem, blank, stopped = None, "", False, None
+    with call_restored(left), contextlib.redirect_stdout(heard), _ctrl_c_noticed() as pressed:
         try:
             values, problem = call_within(TIME_LIMIT, call, probe.label)
-        except TimeUp:
-            endless = True
+        except TimeUp as error:
+            stopped = error
         except Unreadable as error:
             problem = str(error)
         except BaseException as error:  # also SystemExit: a check must survive everything
-            blank, problem = _why(error, function)
-            endless = problem is None
+            try:
+                blank, problem = _why(error, function)
+            except TimeUp as late:
+                problem, stopped = None, late
             line = readers_line(error)
     if pressed:
         raise KeyboardInterrupt
     changed = _changed(exercise, args, arguments(exercise, probe))
-    raw, took = kept[0] if kept else None, seconds[0] if seconds else 0.0
-    return Outcome(values, problem, changed, blank, endless, raw, took, left[0] if left else "", heard.kept, line)
+    raw = kept[0] if kept else None
+    return Outcome(values, problem, changed, blank, stopped, raw, left[0] if left else "", heard.kept, line)
 
 
 @contextlib.contextmanager
@@ -147,12 +142,9 @@ def _ctrl_c_noticed():
 
 
 def _why(error, function):
-    """Did a call meet a blank, and why did it stop? None for the reason if even that takes for ever to say."""
-    try:
-        blank = call_within(TIME_LIMIT, lambda: _met_a_blank(error, function))
-        return blank, "meets a blank that is still to be filled" if blank else call_within(TIME_LIMIT, lambda: _crash(error))
-    except TimeUp:
-        return False, None
+    """Did a call meet a blank, and why did it stop? Raises `TimeUp` if even that takes for ever to say."""
+    blank = call_within(TIME_LIMIT, lambda: _met_a_blank(error, function))
+    return blank, "meets a blank that is still to be filled" if blank else call_within(TIME_LIMIT, lambda: _crash(error))
 
 
 def _compared(exercise, probe, values, problem):

@@ -7,14 +7,17 @@ before. New files it may write: what an answer notes down for itself is its own 
 import contextlib
 import faulthandler
 import gc
+import math
 import os
 import signal
 import sys
+import time
 
 MEMORY = 4 * 2**30  # bytes beyond those that the session has already
-PROCESSOR = 120  # seconds; the session ends its copy far earlier, if it lives
 FILE = 2**26  # bytes of one new file
 COPIES = 64  # processes that it may start by `os.fork`
+
+_computed = time.process_time  # as it came: an answer can replace it
 
 
 def guard():
@@ -46,9 +49,15 @@ def _limits():
         with open("/proc/self/statm", encoding="ascii") as file:
             have = int(file.read().split()[5]) * resource.getpagesize()
         _lower(resource, resource.RLIMIT_DATA, have + MEMORY)  # not of addresses: threads reserve many, and use few
-    _lower(resource, resource.RLIMIT_CPU, PROCESSOR)
     _lower(resource, resource.RLIMIT_CORE, 0)
     _lower(resource, resource.RLIMIT_FSIZE, FILE)
+
+
+def compute_at_most(seconds):
+    """From now on this process may compute for so many seconds; then the system ends it, even in the middle of compiled code."""
+    import resource
+
+    _lower(resource, resource.RLIMIT_CPU, math.ceil(_computed() + seconds))  # the system counts whole seconds
 
 
 def _lower(resource, which, limit):

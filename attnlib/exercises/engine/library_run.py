@@ -9,7 +9,7 @@ from attnlib.exercises.engine.registry import registry
 from attnlib.exercises.engine.session import session_restored
 from attnlib.exercises.engine.timelimit import TimeUp, call_within
 
-SECONDS = 5.0  # for running the file once, from top to bottom
+SECONDS = 5.0  # of computing, for running the file once, from top to bottom
 
 
 class Library:
@@ -73,8 +73,9 @@ def _run(text, name):
     try:
         with session_restored():
             call_within(SECONDS, lambda: exec(compile(text, name, "exec"), vars(module)))
-    except TimeUp:
-        raise Unusable(f"{name} is still running after {SECONDS:g} seconds.") from None
+    except TimeUp as limit:
+        why = "waits for something, or the machine is busy: it was stopped" if limit.waited else "is still running"
+        raise Unusable(f"{name} {why} after {limit.seconds:g} seconds.") from None
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # also SystemExit: it is a file that anything may stand in

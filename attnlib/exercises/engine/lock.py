@@ -8,7 +8,7 @@ import contextlib
 import os
 import time
 
-SECONDS = 10  # a lock is held for milliseconds; whoever holds it longer has been stopped, and does not write meanwhile
+SECONDS = 60  # a lock is held for milliseconds; whoever holds it longer has been stopped, and does not write meanwhile
 
 
 @contextlib.contextmanager

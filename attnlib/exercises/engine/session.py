@@ -3,6 +3,9 @@
 A function can replace `np.exp`, `math.exp` or `sum`, change the working directory, the environment, the limit of
 recursion, the stream that is printed to. While a check runs, all of that is as it came with Python and NumPy, whatever the
 session made of it before; afterwards it is what it was before the check.
+
+All of that takes longer than most answers do, so it is done once a check. Between the calls of one check only that is put back
+with which the judge itself computes: the functions and settings of Python and NumPy, the modules, who is told of every line.
 """
 
 import builtins
@@ -38,7 +41,8 @@ _AS_THEY_CAME = {
 }
 _leave, _all, _map, _vars, _is = os._exit, all, map, vars, operator.is_  # as they came, too
 _MISSING = object()
-_PATIENCE = 0.2  # seconds for a thread that is just about to end
+_PATIENCE = 5.0  # seconds for a thread that is just about to end, on a busy machine, too
+_inside = threading.local()  # in which threads a check is going on
 
 
 class _Silent(io.TextIOBase):
@@ -49,44 +53,70 @@ class _Silent(io.TextIOBase):
 
 
 @contextlib.contextmanager
-def session_restored(left=None):
-    """Run with Python and NumPy as they came, and silently; afterwards put back all that a function might have changed.
-
-    What cannot stay unsaid is added to the list `left`, each as the rest of a sentence "your function ...".
-    """
+def session_restored():
+    """Run with Python and NumPy as they came, and silently; afterwards put back all that a function might have changed."""
     before = {}
     for module in _MODULES:  # `builtins` first: what follows is written in it
         if not _is_as_it_came(module):
             before[module] = {**_vars(module)}
             _put(module, _AS_THEY_CAME[module])
     stood_in = {module: {name: getattr(module, name) for name in names} for module, names in _REPLACED_BY_US.items()}
-    threads = set(threading.enumerate())
+    outer, _inside.check = getattr(_inside, "check", False), True
     with contextlib.ExitStack() as stack:
         for put_back in (_python, _modules, _folder, _interrupts, _pictures):
             stack.callback(put_back())
-        stack.enter_context(warnings.catch_warnings())
-        stack.enter_context(np.errstate(all="ignore"))
-        stack.enter_context(np.printoptions())
+        stack.enter_context(_settings())
         stack.enter_context(contextlib.redirect_stdout(_Silent()))
         stack.enter_context(contextlib.redirect_stderr(_Silent()))
-        warnings.simplefilter("ignore")
         for module, values in _stand_ins().items():
             _put(module, values)
         try:
             yield
         finally:
-            for module in _MODULES:
-                if not _is_as_it_came(module):
-                    replaced = _replaced(module)
-                    _put(module, _AS_THEY_CAME[module])
-                    if left is not None:
-                        left += [f"replaces `{name}` itself, for every other cell too" for name in replaced]
+            _inside.check = outer
+            _put_functions_back()
             for module, values in before.items():
                 _put(module, {name: values.get(name, _MISSING) for name in _AS_THEY_CAME[module]})
             for module, values in stood_in.items():
                 _put(module, values)
-            if left is not None and _still_running(threads):
+
+
+@contextlib.contextmanager
+def call_restored(left):
+    """Run one call of an answer; afterwards the judge can go on as before.
+
+    What cannot stay unsaid is added to the list `left`, each as the rest of a sentence "your function ...".
+    """
+    threads, traced, profiled = set(threading.enumerate()), sys.gettrace(), sys.getprofile()
+    put_modules_back = _modules()
+    with contextlib.nullcontext() if getattr(_inside, "check", False) else session_restored(), _settings():
+        try:
+            yield
+        finally:
+            left += [f"replaces `{name}` itself, for every other cell too" for name in _put_functions_back()]
+            put_modules_back()
+            _not_told(traced, profiled)
+            if _still_running(threads):
                 left.append("starts a thread that is still running when it returns")
+
+
+@contextlib.contextmanager
+def _settings():
+    """Warnings, and how NumPy handles errors and prints: ours inside, afterwards those of before."""
+    with warnings.catch_warnings(), np.errstate(all="ignore"), np.printoptions():
+        warnings.simplefilter("ignore")
+        yield
+
+
+def _put_functions_back():
+    """The functions of Python and NumPy as they came; returns the names of those that had been replaced."""
+    names = []
+    for module in _MODULES:
+        if not _is_as_it_came(module):
+            replaced = _replaced(module)
+            _put(module, _AS_THEY_CAME[module])
+            names += replaced
+    return names
 
 
 def _is_as_it_came(module):
@@ -151,14 +181,19 @@ def _python():
         (gc.enable if collects else gc.disable)()
         for name, value in hooks.items():
             setattr(sys, name, value)
-        if sys.gettrace() is not traced:
-            sys.settrace(traced)
-        if sys.getprofile() is not profiled:
-            sys.setprofile(profiled)
+        _not_told(traced, profiled)
         with contextlib.suppress(RecursionError):  # already deeper than that
             sys.setrecursionlimit(recursion)
 
     return put_back
+
+
+def _not_told(traced, profiled):
+    """Nobody but who was there before is told of every line and every call."""
+    if sys.gettrace() is not traced:
+        sys.settrace(traced)
+    if sys.getprofile() is not profiled:
+        sys.setprofile(profiled)
 
 
 def _modules():

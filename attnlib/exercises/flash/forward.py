@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from attnlib.exercises.engine.memory import bytes_for_each_pair
+from attnlib.exercises.engine.memory import HELD, bytes_for_each_pair
 from attnlib.exercises.engine.model import Exercise, Probe
 from attnlib.exercises.engine.tiles import made_for_all, meets_again, most_at_once, most_waiting
 from attnlib.exercises.engine.watch import watched
@@ -59,7 +59,7 @@ def _method(answer):
     arguments = [dict(zip(names, _case(q, k, block, c, v=5)(np.random.default_rng(0)), strict=True)) for c in (False, True)]
     books = [watched(answer, named, ("query", "key", "value")) for named in arguments]
     held = made_for_all(books, q, k)
-    if not held and bytes_for_each_pair(answer, _many, 16, 64) > 2:
+    if not held and bytes_for_each_pair(answer, _many, 16, 64) > HELD:
         held = "numbers for all q × k pairs"
     if held:
         return (

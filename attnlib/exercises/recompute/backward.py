@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from attnlib.exercises.engine.memory import bytes_for_each_pair
+from attnlib.exercises.engine.memory import HELD, bytes_for_each_pair
 from attnlib.exercises.engine.model import Exercise, Probe
 from attnlib.exercises.engine.tiles import made_for_all, most_at_once, most_waiting
 from attnlib.exercises.engine.watch import watched
@@ -141,7 +141,7 @@ def _backward_method(answer):
     cases = [_backward_case(q, k, block_q, block_k, causal, d=4)(np.random.default_rng(0)) for causal in (False, True)]
     books = [watched(answer, dict(zip(names, case, strict=True)), names[:6]) for case in cases]
     held = made_for_all(books, q, k)
-    if not held and bytes_for_each_pair(answer, _many, 16, 64) > 2:
+    if not held and bytes_for_each_pair(answer, _many, 16, 64) > HELD:
         held = "numbers for all q × k pairs"
     if held:
         return (
