@@ -3,13 +3,13 @@
 import numpy as np
 
 from attnlib.attention.grouped import fold_heads
-from attnlib.checks.arrays import as_float, quiet
+from attnlib.checks.arrays import as_float, as_integer, quiet
 from attnlib.checks.inputs import as_mask, attention_inputs, heads_fit
-from attnlib.masks import causal_mask
+from attnlib.masks import causal_mask, sliding_window_mask
 
 
 @quiet
-def attention(query, key, value, *, mask=None, causal=False, scale=None):
+def attention(query, key, value, *, mask=None, causal=False, window=None, offset=0, scale=None):
     r"""Average the values, weighted by how well each key matches the query.
 
     .. math:: out_{qv} = \sum_k weights_{qk}\, value_{kv}, \qquad
@@ -27,8 +27,14 @@ def attention(query, key, value, *, mask=None, causal=False, scale=None):
         Boolean, True = this query may look at this key; or float, added to the scores, with
         ``-inf`` for "may not". Broadcasts to (..., q, k) by NumPy's rules.
     causal : bool, default False
-        Let query i look at the keys 0 to i only, like ``mask=causal_mask(q, k)``. Together with
-        `mask`, both must allow a key.
+        Let query i look at the keys up to ``i + offset`` only, like ``mask=causal_mask(q, k, offset=offset)``.
+    window : int, optional
+        Let query i look at the last `window` keys up to ``i + offset`` only (which is causal too).
+        Whatever of mask, causal and window is given must all allow a key.
+    offset : int, default 0
+        The position of the first query among the keys, for `causal` and `window`. With a cache, the
+        queries are the last of k tokens: ``offset=k - q``. Without it a single new query would see
+        the first key only.
     scale : float, optional
         By default ``1 / sqrt(d)``.
 
@@ -46,7 +52,8 @@ def attention(query, key, value, *, mask=None, causal=False, scale=None):
     TypeError
         If an argument has the wrong type, or `mask` is neither boolean nor float.
     ValueError
-        If the shapes do not fit, `scale` is not finite, or an additive `mask` holds ``+inf``.
+        If the shapes do not fit, `scale` is not finite, an additive `mask` holds ``+inf``, or
+        `window` is less than 1.
 
     References
     ----------
@@ -61,17 +68,34 @@ def attention(query, key, value, *, mask=None, causal=False, scale=None):
     >>> out, weights = attention(np.ones((1, 2)), np.ones((2, 2)), np.array([[0.0], [4.0]]))
     >>> out
     array([[2.]])
+
+    A batch of 2 texts, 6 query heads that share 3 key heads, a causal mask:
+
+    >>> rng = np.random.default_rng(0)
+    >>> query, key = rng.standard_normal((2, 6, 5, 4)), rng.standard_normal((2, 3, 5, 4))
+    >>> out, weights = attention(query, key, rng.standard_normal((2, 3, 5, 7)), causal=True)
+    >>> out.shape, weights.shape
+    ((2, 6, 5, 7), (2, 6, 5, 5))
+
+    The newest token, when the keys of all 5 are in a cache; it sees all of them:
+
+    >>> _, newest = attention(query[..., -1:, :], key, key, causal=True, offset=4)
+    >>> np.allclose(newest, weights[..., -1:, :])
+    True
     """
     inputs = attention_inputs("attention", query, key, value, mask=mask, causal=causal, scale=scale)
-    return attend(inputs, causal)
+    offset = as_integer("attention", "offset", offset)
+    if window is not None:
+        window = as_integer("attention", "window", window, minimum=1)
+    return attend(inputs, causal, window, offset)
 
 
-def attend(inputs, causal=False):
+def attend(inputs, causal=False, window=None, offset=0):
     """What `attention` computes, from checked arguments: `multihead_attention` comes here with its own."""
     query, key, value, mask, scale, dtype, _ = inputs
     scores = fold_heads(scale * query, like=key) @ key.mT
     scores = scores.reshape(inputs.scores_shape)
-    _hide(scores, mask, causal)
+    _hide(scores, mask, causal, window, offset)
     weights = _softmax_in_place(scores)
     out = fold_heads(weights, like=value) @ value
     out = out.reshape(*query.shape[:-1], value.shape[-1])
@@ -201,15 +225,17 @@ def mask_backward(function, d_out, value, weights, mask, axes="(..., q, k)"):
     return d_mask.astype(dtype, copy=False)
 
 
-def _hide(scores, mask, causal):
+def _hide(scores, mask, causal, window, offset):
     # In place: `np.copyto(scores, -np.inf, where=...)` is np.where without a second array of q × k scores.
     if mask is not None and mask.dtype.kind == "b":
         np.copyto(scores, -np.inf, where=~mask)
     elif mask is not None:
         scores += mask
         np.copyto(scores, -np.inf, where=mask == -np.inf)  # also where the score was inf or NaN
-    if causal:
-        np.copyto(scores, -np.inf, where=~causal_mask(*scores.shape[-2:]))
+    if window is not None:
+        np.copyto(scores, -np.inf, where=~sliding_window_mask(*scores.shape[-2:], window, offset=offset))
+    elif causal:
+        np.copyto(scores, -np.inf, where=~causal_mask(*scores.shape[-2:], offset=offset))
 
 
 def _softmax_in_place(scores):

@@ -23,8 +23,9 @@ class KVCache:
         Features of a key.
     v : int, optional
         Features of a value; d if left out.
-    dtype : dtype, default float64
-        What the cache stores.
+    dtype : dtype, optional
+        What the cache stores; by default the dtype of the first keys and values that are appended, so that a
+        model in float32 gets a cache in float32.
 
     Raises
     ------
@@ -35,13 +36,13 @@ class KVCache:
 
     Examples
     --------
-    >>> cache = KVCache(100, leading=(2, 4), d=8, dtype=np.float32)
+    >>> cache = KVCache(100, leading=(2, 4), d=8)
     >>> cache.append(np.ones((2, 4, 3, 8), np.float32), np.ones((2, 4, 3, 8), np.float32))
     >>> len(cache), cache.keys.shape, cache.nbytes
     (3, (2, 4, 3, 8), 51200)
     """
 
-    def __init__(self, capacity, *, leading=(), d, v=None, dtype=np.float64):
+    def __init__(self, capacity, *, leading=(), d, v=None, dtype=None):
         name = type(self).__name__
         self.capacity = as_integer(name, "capacity", capacity, minimum=0)
         if not isinstance(leading, (tuple, list)):
@@ -49,7 +50,8 @@ class KVCache:
         leading = tuple(as_integer(name, "leading", size, minimum=0) for size in leading)
         d = as_integer(name, "d", d, minimum=0)
         v = as_integer(name, "v", d if v is None else v, minimum=0)
-        dtype = as_float_dtype(name, dtype)
+        self._follows = dtype is None  # until something has been appended
+        dtype = as_float_dtype(name, np.float64 if dtype is None else dtype)
         self._keys = np.zeros((*leading, self.capacity, d), dtype)
         self._values = np.zeros((*leading, self.capacity, v), dtype)
         self._length = 0
@@ -95,11 +97,12 @@ class KVCache:
 
     def _as_new_rows(self, function, key, value):
         """The two as arrays, if they can be appended."""
-        rows = []
+        rows, follows = [], self._follows
+        _, common = as_float(function, key=key, value=value)
         for name, array, stored in (("key", key, self._keys), ("value", value, self._values)):
             _, dtype = as_float(function, **{name: array})
             array = np.asarray(array)
-            if not np.can_cast(dtype, stored.dtype):
+            if not follows and not np.can_cast(dtype, stored.dtype):
                 raise TypeError(
                     f"{function}: a cache of {stored.dtype} would round {name}, which is {dtype}; convert it."
                 )
@@ -114,6 +117,9 @@ class KVCache:
                 f"got {key.shape} and {value.shape}."
             )
         self._require_room(function, key.shape[-2])
+        if follows:
+            self._keys, self._values = (array.astype(common, copy=False) for array in (self._keys, self._values))
+            self._follows = False
         return key, value
 
     def _require_room(self, function, n):
@@ -151,7 +157,7 @@ class SlidingKVCache(KVCache):
     (2, array([4., 3.]))
     """
 
-    def __init__(self, capacity, *, leading=(), d, v=None, dtype=np.float64):
+    def __init__(self, capacity, *, leading=(), d, v=None, dtype=None):
         capacity = as_integer("SlidingKVCache", "capacity", capacity, minimum=1)
         super().__init__(capacity, leading=leading, d=d, v=v, dtype=dtype)
         self._next = 0

@@ -19,8 +19,10 @@ class PagedKVCache:
         Positions in a page, at least 1.
     leading : tuple of int, default ()
         The axes before the positions, as for `KVCache`.
-    d, v, dtype
+    d, v
         As for `KVCache`.
+    dtype : dtype, default float64
+        What the pages store; their memory is shared by all texts, so no text decides it.
 
     Attributes
     ----------

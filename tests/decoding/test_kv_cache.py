@@ -82,3 +82,22 @@ def test_a_view_of_a_growing_cache_stays_and_one_of_a_sliding_cache_is_written_o
     for view in (sliding.keys, sliding.values):
         with pytest.raises(ValueError, match="read-only"):
             view[...] = 0
+
+
+@pytest.mark.parametrize("cache", [KVCache, SlidingKVCache])
+@pytest.mark.parametrize("key, value, stored", [("f4", "f4", "f4"), ("f2", "f4", "f4"), ("f2", "f2", "f2"), ("f8", "f4", "f8"), ("i8", "f4", "f8")])
+def test_without_a_dtype_a_cache_takes_that_of_the_first_keys_and_values(cache, key, value, stored):
+    cache = cache(3, d=2)
+    cache.append(np.ones((1, 2), key), np.ones((1, 2), value))
+    assert cache.keys.dtype == cache.values.dtype == stored and cache.nbytes == 2 * 3 * 2 * np.dtype(stored).itemsize
+    if stored != "f8":  # from then on it is a cache of that dtype
+        with pytest.raises(TypeError, match="would round key"):
+            cache.append(np.ones((1, 2)), np.ones((1, 2), stored))
+
+
+def test_what_is_refused_decides_no_dtype():
+    cache = KVCache(3, d=2)
+    with pytest.raises(ValueError, match="key must have the shape"):
+        cache.append(np.ones((1, 3), np.float32), np.ones((1, 3), np.float32))
+    cache.append(np.ones((1, 2)), np.ones((1, 2)))
+    assert cache.keys.dtype == np.float64
