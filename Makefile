@@ -1,4 +1,4 @@
-# `make book` builds the site, `make test` checks everything. `make help` lists the rest.
+# `make book` builds the site, `make test` checks it. `make help` lists the rest.
 # A Python of your choice, at least 3.11: make book PYTHON=python3.12
 
 PYTHON ?= python3
@@ -12,7 +12,7 @@ export OPENBLAS_NUM_THREADS ?= 1
 export ATTNLIB_PROGRESS ?= off
 export ATTNLIB_LIBRARY ?= off
 
-.PHONY: help book live test test-live serve pdf zip notebooks lab bench clean
+.PHONY: help book live test test-all test-live graders serve pdf zip notebooks lab bench clean
 .DEFAULT_GOAL := help
 
 help:  ## this list
@@ -26,11 +26,17 @@ live: $(READY)  ## build the same site with a Python in its pages: fetches 106 M
 	@$(BIN)/python tools/build.py
 
 test-live: live  ## what the pages' own Python says (node), and running pages in a browser: after make live
-	@$(PYTEST) tests/live tests/book/test_vendor.py $(RUNNING)
+	@$(PYTEST) --thorough tests/live tests/book/test_vendor.py $(RUNNING)
 
-test: book  ## library, notebooks, links, browser: everything that can be checked
-	@$(BIN)/python tools/plain_cpu.py $(PYTEST) chapters
+test: book  ## library, notebooks, links, browser: what every push has to pass
 	@$(PYTEST)
+
+test-all: book  ## what is published has to pass: also exhaustive products, an older processor, further builds, graders
+	@$(BIN)/python tools/plain_cpu.py $(PYTEST) chapters
+	@$(PYTEST) --thorough
+
+graders: $(READY)  ## install Otter-Grader and nbgrader for make test-all: 624 MB in _build/graders
+	@$(BIN)/python tools/graders.py
 
 serve: book  ## build the site and open it in the browser
 	@$(BIN)/python tools/serve.py

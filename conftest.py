@@ -2,6 +2,7 @@
 and a last line that says what was checked."""
 
 import os
+import signal
 from collections import Counter
 
 import compare
@@ -18,28 +19,29 @@ collect_ignore_glob = ["my_attention*.py", "*/my_attention*.py"]  # a reader's o
 
 COUNTED = "checked "  # what a test counts: record_property("checked links", 12)
 BROWSER = "test_browser_"
+LONG = (BROWSER, "test_exercise_notebooks", ".ipynb::")  # of what takes minutes, in the name of a test
+LEFT_OUT = pytest.StashKey[int]()
 
 
-@pytest.fixture(autouse=True)
-def printed_as_numpy_prints():
-    """A chapter's first cell, run in a test, shortens how arrays are printed: not for the tests after it."""
-    with np.printoptions():
-        yield
-
-
-@pytest.fixture(autouse=True)
+@pytest.fixture(autouse=True, scope="session")
 def numpy_in_examples(doctest_namespace):
     """`np` in every example of a docstring, also of a module that does not import it."""
     doctest_namespace["np"] = np
 
 
-@pytest.fixture(autouse=True)
-def nothing_tried_before(request, monkeypatch):
-    """An example of the exercises begins as a new session does, whichever other examples ran before it."""
-    if request.node.name.startswith("attnlib.exercises."):
-        from attnlib.exercises.engine import record
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item):
+    """Each test leaves behind what it found. A hook, since a fixture would cost all the tests as much as their asserts.
 
-        monkeypatch.setattr(record, "_memory", {})
+    A chapter's first cell, run in a test, shortens how arrays are printed. An example of the exercises begins as a new
+    session does, whichever other examples ran before it.
+    """
+    with np.printoptions(), pytest.MonkeyPatch.context() as patch:
+        if item.name.startswith("attnlib.exercises."):
+            from attnlib.exercises.engine import record
+
+            patch.setattr(record, "_memory", {})
+        return (yield)
 
 
 def compare_outputs(cell, test, ref, skip_compare=None):
@@ -53,6 +55,11 @@ def compare_outputs(cell, test, ref, skip_compare=None):
 
 def pytest_addoption(parser):
     parser.addoption(
+        "--thorough",
+        action="store_true",
+        help="run the tests marked `thorough`, too: exhaustive products, further builds, every page in every view",
+    )
+    parser.addoption(
         "--figures-without-layout",
         action="store_true",
         help="compare what figures show but not where: for another Matplotlib than the stored figures were made with",
@@ -60,10 +67,43 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
+    config.addinivalue_line("markers", "thorough: runs before publishing and every week, with --thorough; not on every push")
     IPyNbCell.compare_outputs = compare_outputs
-    # The cells of one notebook belong on one worker: they share a kernel.
-    if getattr(config.option, "numprocesses", None) and config.option.dist == "load":
-        config.option.dist = "loadfile"
+    # A shell that starts a run in the background lets it ignore interrupts, and so would every process that a test interrupts.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    if getattr(config.option, "numprocesses", None):
+        # A file stays on one worker: the cells of a notebook share a kernel, the tests of a file what they have made.
+        if config.option.dist == "load":
+            config.option.dist = "loadfile"
+        config.option.loadscopereorder = False  # the files go to the workers in our order, not by the number of tests
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config, items):
+    """Leave the thorough tests out of an ordinary run; the last lines of the run say how many that were."""
+    if hasattr(config, "workerinput"):  # several workers: what is long comes first, or one would wait for the other in the end
+        items.sort(key=lambda item: not any(name in item.nodeid for name in LONG))
+    if config.option.thorough:
+        return
+    left_out = [item for item in items if item.get_closest_marker("thorough")]
+    config.stash[LEFT_OUT] = len(left_out)
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if not item.get_closest_marker("thorough")]
+
+
+def pytest_sessionfinish(session):
+    """Of several processes only the first writes the last lines, and it has collected nothing: the others tell it."""
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["left out"] = session.config.stash.get(LEFT_OUT, 0)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node):
+    """Every worker collects everything, so that all of them have left out the same tests, which count once."""
+    if "left out" in (told := getattr(node, "workeroutput", {})):
+        node.config.stash[LEFT_OUT] = told["left out"]
 
 
 def pytest_terminal_summary(terminalreporter, config):
@@ -81,6 +121,8 @@ def pytest_terminal_summary(terminalreporter, config):
     parts += [f"{number} {name}" for name, number in counts.items()]
     terminalreporter.write_sep("=", "checked")
     terminalreporter.write_line(", ".join(parts))
+    if left_out := config.stash.get(LEFT_OUT, 0):
+        terminalreporter.write_line(f"left out: {left_out} thorough tests: make test-all, or pytest --thorough")
     skipped = [report for report in terminalreporter.stats.get("skipped", []) if BROWSER in report.nodeid]
     if skipped:
         reasons = sorted({str(report.longrepr[-1]).removeprefix("Skipped: ") for report in skipped})

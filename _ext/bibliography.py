@@ -8,7 +8,7 @@
 from itertools import groupby
 
 from docutils import nodes
-from pybtex.plugin import register_plugin
+from pybtex.plugin import find_plugin, register_plugin
 from pybtex.style.formatting.plain import Style as PlainStyle
 from pybtex.style.labels import BaseLabelStyle
 from pybtex.style.sorting.author_year_title import SortingStyle
@@ -16,11 +16,15 @@ from sphinx.util.nodes import make_refnode
 from sphinxcontrib.bibtex.style.referencing import PersonStyle
 from sphinxcontrib.bibtex.style.template import join, year
 
+# What sphinxcontrib-bibtex asks pybtex for, once for each citation.
+ASKED_FOR = (("pybtex.backends", "plaintext"), ("pybtex.backends", "docutils"), ("pybtex.style.names", "last"), ("pybtex.style.names", "plain"))
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
 def setup(app):
     register_plugin("pybtex.style.formatting", "author_year", AuthorYearStyle)
+    for group, name in ASKED_FOR:  # or pybtex would look through all installed packages each time
+        register_plugin(group, name, find_plugin(group, name), force=True)
     app.connect("env-before-read-docs", letters)
     app.connect("doctree-resolved", back_links)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

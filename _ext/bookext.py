@@ -41,6 +41,8 @@ HOME = """<!DOCTYPE html>
 
 def setup(app):
     sys.path.insert(0, str(ROOT))  # autodoc imports attnlib, installed or not
+    for quick in ("coloured_code", "source_pages"):  # the same pages with less work
+        app.setup_extension(quick)
     app.add_config_value("comments_config", {}, "html")  # set by Jupyter Book for an extension that we leave out
     app.connect("config-inited", own_templates)
     app.connect("config-inited", settle_buttons)

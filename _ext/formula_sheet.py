@@ -1,6 +1,6 @@
 """Sphinx extension: the page *Look up a formula*, made from the table `chapters/formulas.toml`.
 
-A row of the table gives a formula a name and a sentence, and names the test that proves it. The formula itself and its
+A row of the table gives a formula a name and a sentence, and names the test that checks it. The formula itself and its
 section are those of the chapter: `label` names a numbered formula. One without a number has its `tex` and its `place`
 in the row, and a row may show another `tex` than its chapter. A numbered formula without a row, a row without a formula,
 and a test that is not there are warnings, which stop the build.
@@ -142,7 +142,7 @@ def place_in(row, file, chapter):
 
 
 def entry(row, file, chapter, chapters):
-    """One formula: name and sentence, formula, where it is derived and which test proves it."""
+    """One formula: name and sentence, formula, where it is derived and which test checks it."""
     if file is None:
         place = "Stated at {py:func}`" + row["place"] + "`"  # with its source; no chapter derives it
     else:
@@ -150,5 +150,5 @@ def entry(row, file, chapter, chapters):
         number = "{eq}`" + row["label"] + "` " if "label" in row else ""
         place = f"Derived in {number}[{heading}]({file}#{default_slugify(heading)})"
     tex = formula_of(row, chapters)
-    return f"**{row['name']}.** {row['reading']}\n\n$$\n{tex}\n$$\n\n{{.formula-proof}}\n{place}\\\nProved by `{row['test']}`"
+    return f"**{row['name']}.** {row['reading']}\n\n$$\n{tex}\n$$\n\n{{.formula-proof}}\n{place}\\\nChecked by `{row['test']}`"
 

@@ -1,4 +1,4 @@
-// Runs inside the build, in an embedded JavaScript engine: MathJax without a browser. `formulas.py` loads MathJax's
+// Runs inside the build, in an embedded JavaScript engine: MathJax without a browser. `mathjax_engine.py` loads MathJax's
 // own files before this one and calls the functions at the end.
 function prepare(macros) {
   const { mathjax } = MathJax._.mathjax;
@@ -13,20 +13,39 @@ function prepare(macros) {
   const input = new TeX({ packages, macros, formatError: (jax, error) => { throw error; } });
   const output = new CHTML({ adaptiveCSS: true, font: new TeXFont({ fontURL: "woff-v2" }) });
   const page = mathjax.document("", { InputJax: input, OutputJax: output });
+  // What MathJax has used so far, and so has rules for in its style sheet: kinds of elements, delimiters, characters.
+  const usages = [output.wrapperUsage, output.font.delimUsage, output.font.charUsage];
 
-  // The formula as HTML, and its width in its own em: the page can then fit it to a phone before it is shown.
+  // The width is read off the boxes that the formula was just made of; asked for later, they would all be made again.
+  let width = 0;
+  output.processMath = (math, node) => {
+    const wrapper = output.factory.wrap(math);
+    wrapper.toCHTML(node);
+    width = wrapper.getOuterBBox().w;
+  };
+
+  // The formula as HTML, its width in its own em (the page can then fit it to a phone before it is shown), and what it uses.
   // Of a mistake: no HTML, and what MathJax says of it.
   globalThis.typeset = (tex, display) => {
     const item = new page.options.MathItem(tex, input, display);
     item.start.node = adaptor.body(page.document);
     item.setMetrics(16, 8, 1e6, 1e6, 1);
+    usages.forEach(usage => usage.clear());
     try {
       item.convert(page);
     } catch (error) {
-      return ["", error.message];
+      return ["", error.message, []];
     }
-    return [adaptor.outerHTML(item.typesetRoot), output.getBBox(item, page).w];
+    return [adaptor.outerHTML(item.typesetRoot), width, usages.map(usage => usage.update())];
   };
-  globalThis.styles = () => adaptor.textContent(output.styleSheet(page));
+
+  // The style sheet of all formulas together that used these.
+  globalThis.styles = used => {
+    usages.forEach((usage, number) => {
+      usage.clear();
+      used[number].forEach(each => usage.add(each));
+    });
+    return adaptor.textContent(output.styleSheet(page));
+  };
   return true;
 }

@@ -8,68 +8,63 @@ hold the characters that the book uses, a tenth of MathJax's own.
 Each display formula carries its width (`--width`, in em): the style sheet makes it smaller where it would not fit.
 """
 
+import base64
 import html
-import importlib.util
+import importlib.metadata
+import io
 import re
-import shutil
-from functools import lru_cache
+import zlib
+from functools import lru_cache, partial
 from pathlib import Path
 
 from docutils import nodes
-from fontTools import subset
-from sphinx.errors import ExtensionError
+from kept import Kept, digest
+from mathjax_engine import Engine, mathjax, version
 from sphinx.util import logging
 from sphinx.util.math import get_node_equation_number
 
-# In this order: each part registers itself with the ones before it.
-PARTS = ("loader", "core", "adaptors/liteDOM", "input/tex-full", "output/chtml", "output/chtml/fonts/tex", "a11y/assistive-mml")
 FIRST_FONTS = ("MathJax_Main-Regular.woff", "MathJax_Math-Italic.woff")  # of almost every formula
 CHARACTER = re.compile(r'content:\s*"((?:\\.|[^"\\])*)"')  # in MathJax's style sheet; "\2211" is a sum's sign
-GLOBALS = """
-var global = globalThis;
-globalThis.setTimeout = () => 0;
-globalThis.clearTimeout = () => {};
-globalThis.MathJax = {startup: {typeset: false, ready() {}, pageReady() {}}, loader: {load: [], ready() {}}};
-"""
+# What one formula defined would hold for those after it, and none may depend on what was typeset before.
+DEFINES = re.compile(r"\\(?:def|let|(?:re)?new(?:command|environment|tagform)|Declare\w+|definecolor|mathtoolsset|usetagform|label)\b")
 logger = logging.getLogger(__name__)
 
 
 class Typesetter:
-    """MathJax in an engine of its own."""
+    """Typesets each formula once: in this build or, where the parts are kept, in an earlier one."""
 
-    def __init__(self, macros):
-        try:
-            from py_mini_racer import MiniRacer
-        except ImportError as error:
-            raise ExtensionError("the package mini-racer is missing; run: pip install -r requirements.txt") from error
-        self.engine = MiniRacer()
-        self.engine.eval(GLOBALS)
-        for part in PARTS:
-            self.engine.eval((mathjax() / f"{part}.js").read_text(encoding="utf-8"))
-        self.engine.eval(Path(__file__).with_suffix(".js").read_text(encoding="utf-8"))
-        self.engine.call("prepare", macros)
+    def __init__(self, macros, kept=None):
+        self.macros, self.kept = macros, kept or Kept()
+        self.version = version(macros)
+        self.started = None
+        self.used = [{}, {}, {}]  # by all formulas so far, in the order of the pages: kinds of elements, delimiters, characters
         self.typeset = lru_cache(maxsize=None)(self._typeset)
 
+    @property
+    def engine(self):
+        self.started = self.started or Engine(self.macros)
+        return self.started
+
     def _typeset(self, tex, display):
-        """Return the formula as HTML and its width in em. Raises ValueError with MathJax's words."""
-        found, width = self.engine.call("typeset", tex, display)
-        if not found:
-            raise ValueError(width)
+        """Return the formula as HTML and its width in em. Raises ValueError if it is wrong, and says what is."""
+        if found := DEFINES.search(tex):
+            raise ValueError(f"{found[0]} would change other formulas; a macro belongs in formula_macros of _config.yml")
+        found, width, used = self.kept.get(lambda *what: self.engine.typeset(*what), tex, display, version=self.version)
+        for all_used, of_formula in zip(self.used, used, strict=True):
+            all_used.update((str(each), each) for each in of_formula)
         return found, width
 
     def styles(self):
-        return self.engine.call("styles")
+        used = [list(each.values()) for each in self.used]
+        return self.kept.get(lambda *what: self.engine.styles(*what), used, version=self.version)
 
-
-def mathjax():
-    """The folder of MathJax's files in the installed package."""
-    package = importlib.util.find_spec("sphinx-mathjax-offline")
-    if package is None:
-        raise ExtensionError("the package sphinx-mathjax-offline is missing; run: pip install -r requirements.txt")
-    return Path(package.origin).parent / "static" / "mathjax"
+    def close(self):
+        if self.started:
+            self.started.close()
 
 
 def setup(app):
+    app.setup_extension("kept")
     app.add_config_value("formula_macros", {}, "html")
     app.add_html_math_renderer("typeset", (inline, None), (display, None))
     app.add_css_file("mathjax/style.css", priority=150)  # before the book's own
@@ -86,7 +81,7 @@ def choose(app, config):
 
 def start(app):
     if app.builder.format == "html":
-        app.builder.typesetter = Typesetter(app.config.formula_macros)
+        app.builder.typesetter = Typesetter(app.config.formula_macros, app.kept)
 
 
 def typeset(translator, node, tex, is_display):
@@ -122,12 +117,12 @@ def finish(app, exception):
     typesetter = vars(app.builder).pop("typesetter", None)
     if typesetter is None:  # called again, after another extension failed
         return
-    styles = typesetter.styles()
-    typesetter.engine.close()  # or the process would never end
+    styles = typesetter.styles() if exception is None else None
+    typesetter.close()
     if exception is not None:
         return
     folder = Path(app.outdir) / "_static" / "mathjax"
-    write_fonts(folder / "woff-v2", characters(styles))
+    write_fonts(folder / "woff-v2", characters(styles), app.kept)
     (folder / "style.css").write_text(styles, encoding="utf-8")
 
 
@@ -145,16 +140,26 @@ def characters(styles):
     return set(map(ord, "".join(texts)))
 
 
-def write_fonts(folder, characters):
-    """MathJax's fonts with these characters alone."""
+def write_fonts(folder, characters, kept=None):
+    """Write MathJax's fonts with these characters alone."""
     folder.mkdir(parents=True, exist_ok=True)
     for path in sorted((mathjax() / "output" / "chtml" / "fonts" / "woff-v2").glob("*.woff")):
-        options = subset.Options(flavor="woff", drop_tables=["FFTM"])  # a note of the program that made them
-        with subset.load_font(str(path), options) as font:
-            if not characters & set(font.getBestCmap()):  # a browser complains about a font without characters
-                shutil.copy(path, folder)
-                continue
-            subsetter = subset.Subsetter(options)
-            subsetter.populate(unicodes=characters)
-            subsetter.subset(font)
-            subset.save_font(font, str(folder / path.name), options)
+        version = digest(Path(__file__), path, importlib.metadata.version("fonttools"), zlib.ZLIB_RUNTIME_VERSION)
+        font = (kept or Kept()).get(partial(subset_font, path), sorted(characters), version=version)
+        (folder / path.name).write_bytes(base64.b64decode(font))
+
+
+def subset_font(path, characters):
+    """The font with these characters alone, in base64; the whole font if it has none of them."""
+    from fontTools import subset  # slow to import, and seldom needed: fonts are kept between builds
+
+    options = subset.Options(flavor="woff", drop_tables=["FFTM"])  # a note of the program that made them
+    with subset.load_font(str(path), options) as font:
+        if not set(characters) & set(font.getBestCmap()):  # a browser complains about a font without characters
+            return base64.b64encode(path.read_bytes()).decode()
+        subsetter = subset.Subsetter(options)
+        subsetter.populate(unicodes=characters)
+        subsetter.subset(font)
+        made = io.BytesIO()
+        subset.save_font(font, made, options)
+        return base64.b64encode(made.getvalue()).decode()

@@ -1,18 +1,24 @@
-"""Sphinx extension: each term of the glossary is a link where a chapter uses it first.
+"""Sphinx extension: each term of the glossary is a link where a chapter uses it first; its page has letters to jump by.
 
 Looked at is the running text of the chapters and of the prerequisites: not headings, code, formulas, tables, pictures,
 exercise helps and the card a chapter begins with; and not predictions and folded answers, which other pages show again.
 A term may stand in the plural, or begin with a capital. Some terms are everyday words, too: `ELSEWHERE` lists the pages
 on which such a word is first used in another sense.
+
+On the page of the glossary, the terms of each letter become a list of their own, whose id is the letter. A row of links
+to these lists stands before the first of them.
 """
 
 import re
+from itertools import groupby
 
 from docutils import nodes
+from sphinx.addnodes import glossary
 
 GLOSSARY = "chapters/glossary"
 BEFORE = "chapters/prerequisites"
 ELSEWHERE = {
+    "MHA": ("04_masks",),  # PyTorch's layer
     "merging": ("05_multihead",),  # of heads
     "offset": ("01_softmax", "03_gradients"),  # a constant that is added
     "weights": ("08_positions",),  # that a model has learned
@@ -25,8 +31,34 @@ JOINED = r"[\w–-]"  # where a word goes on: no term begins or ends beside it
 
 
 def setup(app):
+    app.connect("doctree-read", part_by_letter)
     app.connect("doctree-resolved", link_first_uses)
-    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
+    return {"version": "2", "parallel_read_safe": True, "parallel_write_safe": True}
+
+
+def part_by_letter(app, doctree):
+    """Give the terms of each letter a list of their own, and the page a row of links to these lists."""
+    if app.env.docname != GLOSSARY:
+        return
+    (box,) = doctree.findall(glossary)
+    (whole,) = box.children
+    letters = []
+    for letter, items in groupby(whole.children, initial):
+        part = nodes.definition_list("", *items, ids=[letter], classes=list(whole["classes"]))
+        box.append(part)
+        letters.append(letter)
+    box.remove(whole)
+    box.parent.insert(box.parent.index(box), row_of(letters))
+
+
+def initial(item):
+    """The letter under which an entry stands: that of its first term."""
+    return item.next_node(nodes.term).astext()[0].upper()
+
+
+def row_of(letters):
+    links = " ".join(f'<a href="#{letter}">{letter}</a>' for letter in letters)
+    return nodes.raw("", f'<nav class="letters" aria-label="Letters of the glossary">{links}</nav>', format="html")
 
 
 def link_first_uses(app, doctree, docname):

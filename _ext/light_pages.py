@@ -7,8 +7,11 @@ page asks for any more are removed.
 """
 
 import hashlib
+import importlib.metadata
+import os
 import re
 import shutil
+from functools import cache
 from pathlib import Path
 
 import icons
@@ -16,13 +19,16 @@ import pictures
 import plain_code
 import scripts
 import style_sheet
+from kept import digest
 
 LINK = re.compile(r'[ \t]*<link\b(?=[^>]*\brel="stylesheet")[^>]*\bhref="([^"?]*)[^>]*>\n?')
+END_OF_HEAD = "</head>"
 NAMES = re.compile(r'\b(?:class|id)="([^"]*)"')
 CODE = re.compile(r"<script\b[^>]*>(.+?)</script>", re.S)
 
 
 def setup(app):
+    app.setup_extension("kept")
     app.connect("build-finished", finish, priority=900)  # after the extensions that write files of their own
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 
@@ -41,17 +47,28 @@ def finish(app, exception):
         text = plain_code.unwrapped(pictures.sized(text, path, site / "_images"), plain)
         pages[path] = drawing.on_page(scripts.lean(text))
     used_scripts = asked_for(pages, scripts.SCRIPT)
-    pages = with_one_sheet(pages, static, words(pages, used_scripts), drawing)
+    pages = with_one_sheet(pages, static, words(pages, used_scripts), drawing, app.kept)
     for path, text in pages.items():
         path.write_text(text, encoding="utf-8")
-    for path in all_scripts - used_scripts | set(static.rglob("*.css")) - asked_for(pages, LINK):
+    for path in all_scripts - used_scripts | set(static.rglob("*.css")) - asked_for(heads(pages), LINK):
         path.unlink()
     shutil.rmtree(static / icons.FONTS, ignore_errors=True)
 
 
+def heads(pages):
+    """Where a page asks for style sheets: its head, a small part of it."""
+    return {path: text.partition(END_OF_HEAD)[0] for path, text in pages.items()}
+
+
 def asked_for(pages, pattern):
     """The files that the pages ask for, with the addresses that the pattern finds."""
-    return {(path.parent / address).resolve() for path, text in pages.items() for address in pattern.findall(text)}
+    return {whole(path.parent, address) for path, text in pages.items() for address in pattern.findall(text)}
+
+
+@cache
+def whole(folder, address):
+    """The file at an address that is relative to a folder. Hundreds of pages ask for the same few files."""
+    return Path(os.path.normpath(folder / address))
 
 
 def words(pages, used_scripts):
@@ -63,16 +80,29 @@ def words(pages, used_scripts):
     return found
 
 
-def with_one_sheet(pages, static, words, drawing):
+def with_one_sheet(pages, static, words, drawing, kept):
     """Write the one style sheet and return the pages with a link to it."""
-    lists = {path: [(path.parent / address).resolve() for address in LINK.findall(text)] for path, text in pages.items()}
+    lists = {path: [whole(path.parent, address) for address in LINK.findall(head)] for path, head in heads(pages).items()}
     lists = {path: sheets for path, sheets in lists.items() if sheets}  # the page that only leads to the first has none
     shared = [sheet for sheet in next(iter(lists.values())) if all(sheet in sheets for sheets in lists.values())]
     paths = [sheet.relative_to(static).as_posix() for sheet in shared]
-    text = style_sheet.merged(static, paths, words, drawing.in_rule) + drawing.in_forced_colours()
+    text = one_sheet(static, paths, words, drawing, kept)
     (static / "style.css").write_text(text, encoding="utf-8")
     version = hashlib.sha256(text.encode()).hexdigest()[:8]
     return {path: linked(text, path, shared, f"_static/style.css?v={version}") for path, text in pages.items()}
+
+
+def one_sheet(static, paths, words, drawing, kept):
+    """The text of the one style sheet."""
+    sheets = {path.relative_to(static).as_posix(): path for path in sorted(static.rglob("*.css"))}  # one may ask for another
+    made_by = [Path(icons.__file__), Path(style_sheet.__file__), static / icons.SCRIPT, importlib.metadata.version("tinycss2")]
+
+    def make(paths, words):
+        return style_sheet.merged(static, paths, set(words), drawing.in_rule) + drawing.in_forced_colours()
+
+    text = kept.get(make, paths, sorted(words), version=digest(*sheets, *sheets.values(), *made_by))
+    style_sheet.check_addresses(static, text)
+    return text
 
 
 def linked(text, page, shared, address):
@@ -81,10 +111,11 @@ def linked(text, page, shared, address):
 
     def replace(found):
         nonlocal first
-        if (page.parent / found[1]).resolve() not in shared:
+        if whole(page.parent, found[1]) not in shared:
             return found[0]
         link = f'  <link rel="stylesheet" href="{found[1][: found[1].index("_static/")]}{address}">\n' if first else ""
         first = False
         return link
 
-    return LINK.sub(replace, text)
+    head, end, body = text.partition(END_OF_HEAD)
+    return LINK.sub(replace, head) + end + body

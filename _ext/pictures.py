@@ -18,11 +18,12 @@ SOURCE = re.compile(r'\bsrc="([^"]*)"')
 DATA = re.compile(r"data:image/(svg\+xml|png);base64,(.*)", re.S)
 SUFFIX = {"svg+xml": ".svg", "png": ".png"}
 FIRST_SCREEN = 1500  # characters of text that fit above a picture on the first screen
+TEXT = re.compile(r"<[^>]*>|\s+|([^<\s]+|<)")
 
 
 def sized(text, page, folder):
     """The page with a size on each picture. `page` is its path; new files go to `folder`."""
-    start = text.find("<article")
+    below = below_first_screen(text)
 
     def complete(found):
         tag = found[0]
@@ -36,12 +37,22 @@ def sized(text, page, folder):
         if source.startswith("data:"):
             up = "../" * (len(page.relative_to(folder.parent).parts) - 1)
             tag = SOURCE.sub(f'src="{up}{folder.name}/{path.name}"', tag, count=1)
-        far = len(re.sub(r"<[^>]*>|\s+", "", text[start : found.start()])) > FIRST_SCREEN
-        added = {"width": size[0], "height": size[1], "decoding": "async"} | ({"loading": "lazy"} if far else {})
+        added = {"width": size[0], "height": size[1], "decoding": "async"}
+        added |= {"loading": "lazy"} if found.start() >= below else {}
         new = "".join(f' {name}="{value}"' for name, value in added.items() if not re.search(rf"\s{name}=", tag))
         return "<img" + new + tag[len("<img") :]
 
     return IMAGE.sub(complete, text)
+
+
+def below_first_screen(text):
+    """Where in a page the text ends that fits on the first screen."""
+    start, characters = text.find("<article"), 0
+    for part in TEXT.finditer(text, start if start >= 0 else len(text)):
+        characters += len(part[1] or "")
+        if characters > FIRST_SCREEN:
+            return part.end()
+    return len(text)
 
 
 def stored(source, folder):

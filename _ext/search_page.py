@@ -8,18 +8,27 @@ page opened from a disk, and the quotes hold the TeX of the formulas. Here the t
 import json
 from pathlib import Path
 
+from kept import digest
 from search_places import Places
 
 HERE = Path(__file__).parent
+CODE = HERE / "search_places.py"
 SCRIPT = "search.js"
 TEXT = "search_text.js"
-UNUSED = ("searchindex.js", "_static/searchtools.js")  # Sphinx's own
+UNUSED = "_static/searchtools.js"  # Sphinx's own
 
 
 def setup(app):
+    app.setup_extension("kept")
+    app.connect("builder-inited", no_index)
     app.connect("html-page-context", choose_template)
     app.connect("build-finished", finish, priority=800)  # before light_pages, which looks at all scripts
     return {"parallel_read_safe": True, "parallel_write_safe": True}
+
+
+def no_index(app):
+    """Sphinx's own index would be thrown away, so it is not made."""
+    app.builder.index_page = app.builder.dump_search_index = lambda *page: None
 
 
 def choose_template(app, pagename, templatename, context, doctree):
@@ -34,8 +43,7 @@ def finish(app, exception):
     text = json.dumps(pages, ensure_ascii=False, separators=(",", ":"))
     (site / TEXT).write_text(f"Search.read({text});\n", encoding="utf-8")
     (site / "_static" / SCRIPT).write_text((HERE / SCRIPT).read_text(encoding="utf-8"), encoding="utf-8")
-    for name in UNUSED:
-        (site / name).unlink(missing_ok=True)
+    (site / UNUSED).unlink(missing_ok=True)
 
 
 def page(app, docname, site):
@@ -47,4 +55,8 @@ def page(app, docname, site):
     else:
         kind = "library" if "/api/" in docname else "reference"
     topic = " ".join(word for word in docname.rsplit("/", 1)[-1].split("_") if not word.isdigit())
-    return {"address": address, "kind": kind, "topic": topic, "places": Places(article).places}
+    return {"address": address, "kind": kind, "topic": topic, "places": app.kept.get(places, article, version=digest(CODE))}
+
+
+def places(article):
+    return Places(article).places

@@ -26,11 +26,16 @@ def merged(folder, paths, words, drawn):
     """
     text = "".join(used_rules(rules(folder, path), words, drawn) for path in paths)
     text = without_idle_variables(text, words)
+    check_addresses(folder, text)
+    played = set(re.findall(r"[\w-]+", KEYFRAMES.sub("", text)))
+    return '@charset "UTF-8";\n' + KEYFRAMES.sub(lambda found: found[0] if found[1] in played else "", text)
+
+
+def check_addresses(folder, text):
+    """Each file that a sheet of this folder asks for is there, or this is an error."""
     for _, address in ADDRESS.findall(text):
         if not (folder / address).is_file():
             raise ExtensionError(f"the file _static/{address} is missing, and the style sheet asks for it")
-    played = set(re.findall(r"[\w-]+", KEYFRAMES.sub("", text)))
-    return '@charset "UTF-8";\n' + KEYFRAMES.sub(lambda found: found[0] if found[1] in played else "", text)
 
 
 def rules(folder, path):

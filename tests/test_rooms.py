@@ -3,6 +3,7 @@
 import ast
 import importlib
 import inspect
+import json
 import pkgutil
 import re
 import subprocess
@@ -111,26 +112,51 @@ def test_no_name_is_a_file_and_what_the_room_hands_on():
         assert offered & files <= {"plotting"}, room  # that is the file itself
 
 
-def imported_by(statement):
-    """The top-level packages, beyond Python's own, that a fresh Python holds after `statement`."""
-    code = (
-        "import sys; before = set(sys.modules)\n"
-        f"{statement}\n"
-        "print(*{name.partition('.')[0] for name in set(sys.modules) - before})"
-    )
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+IMPORTS = """
+import importlib, json, sys
+here = {name.partition(".")[0] for name in sys.modules} | sys.stdlib_module_names | {"attnlib"}
+for modules in json.loads(sys.argv[1]):
+    for name in [name for name in sys.modules if name.partition(".")[0] not in here | {"numpy"}]:
+        del sys.modules[name]  # or what one brings would not be new for the next
+    for name in [name for name in sys.modules if name.startswith("attnlib")]:
+        del sys.modules[name]
+    for name in modules:
+        importlib.import_module(name)
+    print(*{name.partition(".")[0] for name in sys.modules} - here)
+"""
+
+
+def imported_by(*groups):
+    """The packages, beyond Python's own, that a fresh Python holds after each group of modules was imported anew."""
+    command = [sys.executable, "-c", IMPORTS, json.dumps(groups)]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=600)
     assert run.returncode == 0, run.stderr
-    names = {name for name in run.stdout.split() if not name.startswith(("_cython", "cython_"))}  # of numpy.random
-    return {name for name in names if name not in sys.stdlib_module_names and name != "attnlib"}
+    brought = [set(line.split()) for line in run.stdout.splitlines()]
+    return [{name for name in names if not name.startswith(("_cython", "cython_"))} for names in brought]  # of numpy.random
 
 
-@pytest.mark.parametrize("name", sorted(name for name in MODULES if not name.startswith("attnlib.page")))
+BUILT = sorted(room for room in BELOW if room != "page")
+OF_ROOM = {room: [name for name in MODULES if f"{name}.".startswith(f"attnlib.{room}.")] for room in BUILT}
+
+
+def test_a_room_imports_numpy_and_nothing_else():
+    brought = dict(zip(BUILT, imported_by(*OF_ROOM.values()), strict=True))
+    assert {room: names for room, names in brought.items() if not names <= {"numpy"}} == {}
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", [name for names in OF_ROOM.values() for name in names])
 def test_a_module_imports_numpy_and_nothing_else(name):
-    assert imported_by(f"import {name}") <= {"numpy"}
+    """Each in a Python of its own. A room imports its files in one order, whichever is asked for."""
+    assert imported_by([name])[0] <= {"numpy"}
+
+
+def test_the_list_of_imports_sees_what_was_imported_before():
+    assert imported_by(["attnlib"], ["packaging"], ["packaging", "numpy"]) == [set(), {"packaging"}, {"packaging", "numpy"}]
 
 
 def test_importing_attnlib_alone_does_not_even_need_numpy():
-    assert imported_by("import attnlib") == set()
+    assert imported_by(["attnlib"]) == [set()]
 
 
 def test_nothing_is_re_exported_by_the_library_itself():

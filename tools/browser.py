@@ -9,6 +9,15 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+# Every window of Chromium prepares two pages for its own address bar, which is a third of the work of a short test.
+OWN_PAGES = ["WebUIOmniboxPopup", "WebUIOmniboxAimPopup"]
+# Only the last list of features on a command line counts, so ours has to repeat what Playwright turns off.
+PLAYWRIGHT_OFF = [
+    "AvoidUnnecessaryBeforeUnloadCheckSync", "DestroyProfileOnBrowserClose", "HttpsUpgrades", "HttpsFirstBalancedModeAutoEnable",
+    "LensOverlay", "MediaRouter", "PaintHolding", "ThirdPartyStoragePartitioning", "AvoidCorsURLLoaderRestartOnRedirect",
+    "TcpPortRandomizationWin", "OptimizationHints", "NetworkTimeServiceQuerying", "AimEnabled", "PreconnectToSearch",
+    "msForceBrowserSignIn", "msEdgeUpdateLaunchServicesPreferredVersion",
+]  # fmt: skip
 ARGUMENTS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -17,6 +26,7 @@ ARGUMENTS = [
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    f"--disable-features={','.join([*PLAYWRIGHT_OFF, *OWN_PAGES])}",
 ]
 PROBES = (Path(__file__).parent / "probes.js").read_text(encoding="utf-8")
 WIDTHS = {1440: 900, 390: 844}  # width: height
@@ -61,7 +71,8 @@ def launched():
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium(), args=ARGUMENTS)
+        # A busy machine may take minutes to start a browser; that is no fault of the book.
+        browser = playwright.chromium.launch(executable_path=chromium(), args=ARGUMENTS, timeout=300_000)
         try:
             yield browser
         finally:
@@ -75,11 +86,17 @@ def pages(folder):
 
 
 def settle(page):
-    """Wait until the fonts are there and the page's own scripts have run."""
+    """Wait until the fonts are there and the page's own scripts have run.
+
+    The scripts answer to a new size, a new scheme and an opened fold within the next frames, and one answer can lead to
+    another. So this counts frames, and tasks between them, which a busy machine makes later but not fewer.
+    """
     page.evaluate(
         """async () => {
             if (document.fonts) await document.fonts.ready;
-            for (let frame = 0; frame < 3; frame++) await new Promise(requestAnimationFrame);
-            await new Promise(done => setTimeout(done, 30));
+            for (let frame = 0; frame < 5; frame++) {
+                await new Promise(requestAnimationFrame);
+                await new Promise((done) => setTimeout(done));
+            }
         }"""
     )

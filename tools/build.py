@@ -5,6 +5,9 @@
 Every warning is an error and every unresolved reference is a warning. The site is made in a scratch folder and moved
 to its place only when it is whole; the old one is removed first. So after a failure, an interrupt or a power cut
 there is no site, never half of one, and the exit code is not zero.
+
+From clean means that every page is read, checked and written again. Only parts that take long to make, such as typeset
+formulas, come from earlier builds where nothing that they are made of has changed (`_ext/kept.py`).
 """
 
 import argparse
@@ -23,6 +26,8 @@ import keep_list
 import vendor_pyodide
 
 ROOT = Path(__file__).resolve().parent.parent
+PROCESS = ROOT / "tools" / "book_process.py"
+KEPT = "_build/kept.db"  # what builds keep for each other; see _ext/kept.py
 NEEDED = ("jupyter-book", "sphinx-book-theme", "sphinx-mathjax-offline", "mini-racer", "numpy", "matplotlib")
 # Parts of the theme that no page uses: sources of its scripts, translations, templates, the key of Sphinx's cache.
 DEAD_WEIGHT = ("**/*.map", "**/*.LICENSE.txt", "_static/locales", "_static/*webpack-macros.html", ".buildinfo")
@@ -59,8 +64,11 @@ def wrong_python(root):
         return str(error)
 
 
-def build(root, output, config=None):
-    """Build the book in `root` into the folder `output`. Raises `BuildError`; then there is no `output`."""
+def build(root, output, config=None, kept=None):
+    """Build the book in `root` into the folder `output`. Raises `BuildError`; then there is no `output`.
+
+    `kept` is the file with the parts that earlier builds made, by default in the folder `_build` of the book.
+    """
     root, output = Path(root).resolve(), Path(output).resolve()
     if problems := missing_packages():
         raise BuildError("; ".join(problems) + "; run: pip install -r requirements.txt")
@@ -70,9 +78,10 @@ def build(root, output, config=None):
     output.parent.mkdir(parents=True, exist_ok=True)
     scratch = Path(tempfile.mkdtemp(prefix=".building-", dir=output.parent))
     try:
-        command = [sys.executable, "-c", "from jupyter_book.cli.main import main; main()", "build", "-W", "-n", "--keep-going"]
-        command += ["-q", "--path-output", str(scratch), "--config", str(config or root / "_config.yml"), str(root)]
-        code, said = run(command, dict(os.environ, PYTHONHASHSEED="0"), scratch / "log")
+        command = [sys.executable, "-P", str(PROCESS), "build", "-W", "-n", "--keep-going", "-q", "--path-output", str(scratch)]
+        command += ["--config", str(config or root / "_config.yml"), str(root)]
+        environment = dict(os.environ, PYTHONHASHSEED="0", BOOK_KEPT=str(kept or root / KEPT))
+        code, said = run(command, environment, scratch / "log")
         site = scratch / "_build" / "html"
         if code != 0 or not (site / "index.html").is_file():
             print(said.replace(f"{root}{os.sep}", "").strip(), file=sys.stderr)

@@ -1,6 +1,6 @@
 """Print the built book into one PDF: contents, outline, page numbers, and links that work inside it.
 
-    python tools/pdf.py [--site _build/html] [--output _build/attention-derived.pdf]
+    python tools/pdf.py [--site _build/html] [--output _build/attention-derived.pdf] [--pages PAGE ...]
 
 Chromium makes one document of the pages of `_toc.yml` and prints it twice: the second time with the numbers of the
 pages that the first one had. Then the PDF is compared with the site: every paragraph, every cell of a table, every
@@ -47,6 +47,15 @@ def on_paper(parts):
     return [part | {"pages": [page for page in part["pages"] if page not in ON_SCREEN]} for part in parts]
 
 
+def chosen(parts, names):
+    """The parts with these pages alone, in the order of the book."""
+    every = [page for part in parts for page in part["pages"]]
+    if unknown := [name for name in names if name not in every]:
+        raise PdfError(f"{unknown[0]} is no page of the printed book; a page is called, for example, {every[-1]}")
+    found = [part | {"pages": [page for page in part["pages"] if page in names]} for part in parts]
+    return [part for part in found if part["pages"]]
+
+
 def settings(root):
     config = yaml.safe_load((root / "_config.yml").read_text(encoding="utf-8"))
     citation = yaml.safe_load((root / "CITATION.cff").read_text(encoding="utf-8"))
@@ -58,28 +67,25 @@ def settings(root):
     }
 
 
-def printed(chromium, site, parts, settings):
-    """The book as Chromium prints it, in bytes, and its outline."""
+def printed(page, address, parts, settings):
+    """The book as the browser prints it, in bytes, its outline, and the numbers of pages that stand in it.
+
+    `page` shows any page of the site at this address.
+    """
     import pypdf
     from playwright.sync_api import Error
 
-    with browser.served(site) as address:
-        page = chromium.new_page(viewport={"width": 800, "height": 1000}, color_scheme="light")
-        page.set_default_timeout(PATIENCE)
-        page.goto(f"{address}{parts[0]['pages'][0]}.html")
-        page.add_style_tag(content=(HERE / "book.css").read_text(encoding="utf-8"))
+    page.add_style_tag(content=(HERE / "book.css").read_text(encoding="utf-8"))
+    try:
+        page.add_script_tag(url=f"{address}_static/paper.js")  # the page may have done without it
         page.add_script_tag(content=(HERE / "book.js").read_text(encoding="utf-8") + "globalThis.book = book;")
-        try:
-            given = {"root": address, "parts": parts, **settings}
-            outline = page.evaluate("settings => book.assemble(settings)", given)
-        except Error as error:
-            raise PdfError(f"the pages cannot be put together: {error.message.splitlines()[0]}") from error
+        outline = page.evaluate("settings => book.assemble(settings)", {"root": address, "parts": parts, **settings})
         browser.settle(page)
-        first = pypdf.PdfReader(io.BytesIO(page.pdf(**PRINT | {"tagged": False})))
-        page.evaluate("numbers => book.fill(numbers)", numbers(first))
-        content = page.pdf(**PRINT)
-        page.close()
-    return content, outline
+        filled = numbers(pypdf.PdfReader(io.BytesIO(page.pdf(**PRINT | {"tagged": False}))))
+        page.evaluate("numbers => book.fill(numbers)", filled)
+        return page.pdf(**PRINT), outline, filled
+    except Error as error:
+        raise PdfError(f"the pages cannot be put together: {error.message.splitlines()[0]}") from error
 
 
 def numbers(reader):
@@ -88,12 +94,15 @@ def numbers(reader):
     return {name.lstrip("/"): reader.get_destination_page_number(place) + 1 for name, place in places}
 
 
-def finished(content, outline, settings):
-    """The PDF with outline, title and author, without the time of printing, in bytes."""
+def finished(content, outline, filled, settings):
+    """The PDF with outline, title and author, without what depends on when it was printed, in bytes."""
     import pypdf
+    from printing import ids
 
     reader = pypdf.PdfReader(io.BytesIO(content))
     places = numbers(reader)
+    if places != filled:
+        raise PdfError("the numbers of the pages changed when they were filled in")
     tops = {name.lstrip("/"): place.get("/Top") for name, place in reader.named_destinations.items()}
     writer = pypdf.PdfWriter(clone_from=reader)
 
@@ -116,13 +125,17 @@ def finished(content, outline, settings):
     writer.metadata = {"/Title": settings["title"], "/Author": settings["author"], "/Creator": "Chromium and pypdf"}
     writer.page_mode = "/UseOutlines"
     writer.create_viewer_preferences().display_doctitle = True
+    ids.renumber(writer.root_object["/StructTreeRoot"])
     result = io.BytesIO()
     writer.write(result)
     return result.getvalue()
 
 
-def make(site, output, root=ROOT):
-    """Print the book. Returns what was checked and how much. Raises `PdfError`; then there is no `output`."""
+def make(site, output, root=ROOT, names=None):
+    """Print the book, or of it the pages of these names.
+
+    Returns what was checked and how much. Raises `PdfError`; then there is no `output`.
+    """
     site, output = Path(site).resolve(), Path(output).resolve()
     output.unlink(missing_ok=True)
     if not (site / "index.html").is_file():
@@ -134,8 +147,11 @@ def make(site, output, root=ROOT):
             importlib.metadata.version(name)
         except importlib.metadata.PackageNotFoundError:
             raise PdfError(f"the package {name} is missing; run: pip install -r requirements.txt") from None
+    printable = on_paper(parts(root))
+    if names:
+        printable = chosen(printable, names)
     with browser.launched() as chromium:
-        content, counts = checked(chromium, site, on_paper(parts(root)), settings(root))
+        content, counts = checked(chromium, site, printable, settings(root))
     output.parent.mkdir(parents=True, exist_ok=True)
     scratch = output.with_name(f".{output.name}.{os.getpid()}")
     try:
@@ -151,9 +167,16 @@ def checked(chromium, site, parts, settings):
     from printing import check
 
     logging.getLogger("pypdf").setLevel(logging.ERROR)  # Chromium counts the objects of a tagged file a little short
-    content, outline = printed(chromium, site, parts, settings)
-    content = finished(content, outline, settings)
-    report = check.compare(chromium, content, site, outline, [page for part in parts for page in part["pages"]])
+    names = [page for part in parts for page in part["pages"]]
+    with browser.served(site) as address:
+        page = chromium.new_page(viewport={"width": 800, "height": 1000}, color_scheme="light")
+        page.set_default_timeout(PATIENCE)
+        page.goto(f"{address}{names[0]}.html")
+        said = check.spoken(page, site, names)
+        content, outline, filled = printed(page, address, parts, settings)
+        page.close()
+    content = finished(content, outline, filled, settings)
+    report = check.compare(content, said, outline, names)
     if report.problems:
         raise PdfError("the PDF is not the site: " + "; ".join(report.problems[:5]))
     return content, report.counts
@@ -164,10 +187,12 @@ def main(arguments=None):
     parser.add_argument("--site", type=Path, default=ROOT / "_build" / "html", help="default: _build/html")
     output = ROOT / "_build" / "attention-derived.pdf"
     parser.add_argument("--output", type=Path, default=output, help="default: _build/attention-derived.pdf")
+    example = "for example chapters/01_softmax; default: the whole book"
+    parser.add_argument("--pages", nargs="+", metavar="PAGE", help=f"print these pages alone, {example}")
     options = parser.parse_args(arguments)
     start = time.perf_counter()
     try:
-        counts = make(options.site, options.output)
+        counts = make(options.site, options.output, names=options.pages)
     except PdfError as error:
         print(f"pdf: {error}", file=sys.stderr)
         return 1

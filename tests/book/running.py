@@ -2,6 +2,7 @@
 
 import pytest
 from playwright.sync_api import expect
+from watched import PATIENCE
 
 TEXTS = """() => [...document.querySelectorAll('div.cell')].map(cell => {
     const place = cell.querySelector('.cell_output')?.cloneNode(true);
@@ -11,12 +12,15 @@ TEXTS = """() => [...document.querySelectorAll('div.cell')].map(cell => {
 })"""
 
 
+BEGUN = "print('begun', flush=True)\n"
+
+
 class Running:
     """The cells of a page, by number from 1; the last is the one to try things in."""
 
     def __init__(self, page):
         self.page = page
-        page.context.set_default_timeout(30_000)
+        page.set_default_timeout(PATIENCE)
         page.wait_for_selector("html.live", state="attached")
 
     def cell(self, number):
@@ -49,13 +53,19 @@ class Running:
     def shown(self, cell):
         return cell.locator(".cell_output").inner_text()
 
+    def begin(self, cell, code):
+        """Run a cell that does not end by itself, and return when it has said that it has begun: the line BEGUN."""
+        self.type(cell, code)
+        cell.locator(".live-button").first.click()
+        expect(cell.locator(".cell_output")).to_contain_text("begun")
+
     def run_all(self):
         self.page.locator(".live-head > .live-button").click()
         self.idle()
 
     def idle(self):
         # Not by a script of the test, which a strict policy would refuse.
-        expect(self.page.locator(".live-head > .live-button")).to_have_text("Run this page", timeout=100_000)
+        expect(self.page.locator(".live-head > .live-button")).to_have_text("Run this page")
 
     @property
     def said(self):
@@ -72,4 +82,4 @@ def has_python(site):
         pytest.skip("the pages are built without a Python; run: make live")
 
 
-__all__ = ["Running", "TEXTS", "expect", "has_python"]
+__all__ = ["BEGUN", "Running", "TEXTS", "expect", "has_python"]

@@ -1,8 +1,8 @@
 """The calculator in the browser: by keyboard, heard, on a phone, without scripts, and on its page alone."""
 
 import json
-import urllib.request
 
+import browser
 from playwright.sync_api import expect
 from watched import accessibility
 
@@ -39,6 +39,7 @@ def test_what_is_wrong_is_said_at_once_and_marks_its_field(phone):
     expect(page.locator(".cost-calculator table")).to_be_hidden()
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme)
+        browser.settle(page)
         assert not accessibility(page)
     field.fill("32")
     expect(said).to_contain_text("6.74 × 10⁹ parameters")
@@ -58,25 +59,23 @@ def test_the_longest_numbers_do_not_make_a_phone_scroll(phone):
     assert box.evaluate(inside)
 
 
-def test_without_scripts_the_tables_are_there_and_no_dead_form(chromium, address):
-    context = chromium.new_context(java_script_enabled=False)
-    page = context.new_page()
+def test_without_scripts_the_tables_are_there_and_no_dead_form(without_scripts, address):
+    page = without_scripts
     page.goto(address + PAGE)
     expect(page.locator(".cost-calculator")).to_contain_text("it needs JavaScript")
     assert page.locator(".cost-calculator input").count() == 0 and page.locator("table.values").count() >= 4
-    context.close()
 
 
-def test_only_its_page_loads_it_and_it_is_small(site, address):
+def test_only_its_page_loads_it_and_it_is_small(site):
     loading = [path.name for path in site.rglob("*.html") if "calculator.js" in path.read_text(encoding="utf-8")]
     assert loading == ["costs.html"]
     assert (site / "_static" / "calculator.js").stat().st_size < 12_000
 
 
-def test_a_strict_policy_lets_it_work(desk, address):
+def test_a_strict_policy_lets_it_work(desk, site):
     """No script that is made of text, no request, no style in an attribute."""
     page = desk.open(PAGE)
-    source = urllib.request.urlopen(address + "_static/calculator.js").read().decode()
+    source = (site / "_static" / "calculator.js").read_text(encoding="utf-8")
     assert not [word for word in ("eval(", "Function(", "innerHTML", ".style", "fetch(", "import(") if word in source]
     names = json.loads(page.evaluate("JSON.stringify(Object.keys(costCalculator.PRESETS))"))
     assert page.get_by_role("combobox", name="Model").locator("option").all_inner_texts() == [*names, "another shape"]

@@ -6,16 +6,16 @@ from watched import accessibility
 
 from attnlib.exercises.engine.registry import registry
 
-INDEX, CHAPTER = "chapters/exercises.html", "chapters/01_softmax.html"
+INDEX, CHAPTER = "chapters/exercises.html", "chapters/puzzles.html"
 SHOWN = "table.exercise-index [data-exercise-row]:not([hidden])"
 
 
 def test_what_is_ticked_in_a_chapter_is_solved_in_the_index(desk):
-    desk.open(CHAPTER).locator("input[data-exercise=softmax]").check()
+    desk.open(CHAPTER).locator("input[data-exercise=text_cache]").check()
     page = desk.open(INDEX)
     rows = page.locator(SHOWN)
     expect(rows).to_have_count(len(registry()))
-    expect(page.locator("[data-exercise-row=softmax] td").last).to_have_text("✓ yes")
+    expect(page.locator("[data-exercise-row=text_cache] td").last).to_have_text("✓ yes")
     expect(page.locator("[data-exercise-row=sdpa] td").last).to_have_text("–")
     minutes = sum(exercise.minutes for exercise in registry().values())
     expect(page.get_by_role("status")).to_have_text(f"{len(registry())} exercises (1 solved), {minutes} minutes")
@@ -44,17 +44,16 @@ def test_a_phone_shows_all_columns_without_scrolling(phone):
 
 
 def test_where_nothing_may_be_kept_there_is_no_column(desk):
-    desk.context.add_init_script(NO_STORAGE)
+    desk.page.add_init_script(NO_STORAGE)
     page = desk.open(INDEX)
     expect(page.locator(SHOWN)).to_have_count(len(registry()))
     expect(page.locator("th", has_text="Solved")).to_be_hidden()
     assert page.get_by_label("Show").locator("option").all_text_contents() == ["All", "Easy", "Medium", "Hard"]
 
 
-def test_without_scripts_there_is_a_table_and_no_column(chromium, address):
-    page = chromium.new_page(java_script_enabled=False)
+def test_without_scripts_there_is_a_table_and_no_column(without_scripts, address):
+    page = without_scripts
     page.goto(address + INDEX)
     expect(page.locator(SHOWN)).to_have_count(len(registry()))
     expect(page.locator("th", has_text="Solved")).to_be_hidden()
     expect(page.locator("select")).to_have_count(0)
-    page.close()

@@ -3,6 +3,7 @@
 import importlib.util
 from pathlib import Path
 
+import browser
 import numpy as np
 import pytest
 from attnlib.attention import attention_mask_backward
@@ -80,7 +81,7 @@ def test_a_live_figure_is_accessible_fits_a_phone_and_is_a_picture_on_paper(aliv
         page.set_viewport_size({"width": width, "height": 900})
         for scheme in ("light", "dark"):
             page.emulate_media(color_scheme=scheme)
-            page.wait_for_timeout(100)
+            browser.settle(page)
             assert not accessibility(page), f"{width} px, {scheme}"
         assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
         assert figure.evaluate("figure => figure.scrollWidth <= figure.clientWidth")

@@ -1,21 +1,15 @@
 """The site opened from a disk, without a server: everything on it works, and the browser has nothing to complain of."""
 
 import pytest
-from watched import PAGES, Watched, look
+from watched import Watched, broken
 
 
 @pytest.fixture
 def disk(chromium, site):
+    """A page of the files. That each page opens without a complaint is asked in test_browser_pages.py."""
     with Watched(chromium, f"{site.as_uri()}/", 1440, color_scheme="light") as watched:
         yield watched
         assert not watched.faults
-
-
-def test_every_page_opens_without_a_complaint(disk, record_property):
-    for name in PAGES:
-        disk.open(name)
-        assert not disk.faults, name
-    record_property("checked pages from a disk", len(PAGES))
 
 
 def test_formulas_and_pictures_are_there(disk):
@@ -23,7 +17,7 @@ def test_formulas_and_pictures_are_there(disk):
     assert page.locator("article mjx-container").count() > 50
     page.evaluate("document.querySelectorAll('img[loading=lazy]').forEach(image => image.loading = 'eager')")
     page.wait_for_function("[...document.images].every(image => image.complete)")
-    assert look(page, "light") == []
+    assert broken(page, "light") == []
     loaded = "[...document.fonts].filter(face => face.status === 'loaded').map(face => face.family).join()"
     assert "Source Serif 4" in page.evaluate(loaded) and "MJX" in page.evaluate(loaded)
 

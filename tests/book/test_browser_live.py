@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import queue
 import re
 from pathlib import Path
 
@@ -9,8 +10,8 @@ import browser
 import pytest
 import running as running_parts
 from compare import text
-from running import TEXTS, Running, expect, has_python
-from watched import Watched, accessibility
+from running import BEGUN, TEXTS, Running, expect, has_python
+from watched import PATIENCE, Watched, accessibility
 
 from attnlib.exercises import grade
 from attnlib.exercises.engine.registry import find
@@ -43,10 +44,10 @@ def started(chromium, address, site):
 # A whole chapter
 
 
-def test_before_a_click_there_is_no_python_and_little_script(desk):
+def test_before_a_click_there_is_no_python_and_little_script(own_desk):
     asked = []
-    desk.context.on("request", lambda request: "/live/" in request.url and asked.append(request))
-    page = desk.open(CHAPTER)
+    own_desk.context.on("request", lambda request: "/live/" in request.url and asked.append(request))
+    page = own_desk.open(CHAPTER)
     Running(page)
     assert asked and not [request.url for request in asked if re.search("/python-|worker|after", request.url)]
     script, style = (sum(len(request.response().body()) for request in asked if request.url.endswith(end)) for end in (".js", ".css"))
@@ -111,29 +112,38 @@ def test_a_line_is_replaced_by_the_next_and_taken_away(started):
 def test_a_training_says_how_far_it_is_while_it_runs(started):
     _, running, *_ = started
     running.type(running.scratch, PROGRESS)
+    output = running.scratch.locator(".cell_output")
+    output.evaluate(WATCH)
     running.scratch.locator(".live-button").first.click()
-    expect(running.scratch.locator(".cell_output")).to_have_text(re.compile(r"^step [123]0 of 40, loss [01]\.\d\d\s*$"), timeout=60_000)
     running.idle()
     assert running.shown(running.scratch) == ""
+    lines = [text.strip() for text in running.page.evaluate("shownTexts") if "step" in text]
+    assert lines == ["step 10 of 40, loss 1.00", "step 20 of 40, loss 0.50", "step 30 of 40, loss 0.33"]
 
 
+# Every text that the output has had: to look now and then could miss one.
+WATCH = """output => {
+    window.shownTexts = [];
+    const note = () => { if (shownTexts.at(-1) !== output.textContent) shownTexts.push(output.textContent); };
+    new MutationObserver(note).observe(output, { childList: true, subtree: true, characterData: true });
+}"""
 PROGRESS = """from attnlib.page import training_progress
 import time
 
 report = training_progress(40)
 for step in range(1, 41):
     report(step, 10 / step)
-    time.sleep(0.2)
+    time.sleep(0.02)
 """
 
 # Stop
 
 
 LOOPS = {
-    "bare": "n = 0\nwhile True:\n    n += 1",
-    "arrays": "n = 1\nwhile True:\n    np.ones((50, 50)) @ np.ones((50, 50))",
-    "recursion": "n = 1\ndef fib(n):\n    return fib(n - 1) + fib(n - 2) if n > 1 else n\n\nfib(60)",
-    "prints": "n = 1\nwhile True:\n    print('again')",
+    "bare": f"n = 1\n{BEGUN}while True:\n    n += 1",
+    "arrays": f"n = 1\n{BEGUN}while True:\n    np.ones((50, 50)) @ np.ones((50, 50))",
+    "recursion": f"n = 1\n{BEGUN}def fib(n):\n    return fib(n - 1) + fib(n - 2) if n > 1 else n\n\nfib(60)",
+    "prints": f"n = 1\n{BEGUN}while True:\n    print('again')",
 }
 
 
@@ -144,12 +154,9 @@ PATIENT = """{
 }"""
 
 
-def stop(running, cell, code, patience=60_000):
+def stop(running, cell, code, patience=PATIENCE):
     running.page.evaluate("patience => { window.patience = patience; }", patience)
-    running.type(cell, code)
-    cell.locator(".live-button").first.click()
-    expect(cell.locator(".live-said")).to_contain_text("running", timeout=60_000)
-    running.page.wait_for_timeout(400)
+    running.begin(cell, code)
     cell.get_by_role("button", name="Stop").click()
     running.idle()
 
@@ -174,7 +181,7 @@ def test_an_endless_answer_is_stopped_by_the_check(started):
     cell.get_by_role("button", name="Reset").click()
 
 
-@pytest.mark.parametrize("code", ["while True:\n    try:\n        while True: pass\n    except: pass", "import time\ntime.sleep(1000)"])
+@pytest.mark.parametrize("code", [f"{BEGUN}while True:\n    try:\n        while True: pass\n    except: pass", f"import time\n{BEGUN}time.sleep(1000)"])
 def test_what_does_not_stop_is_ended_and_nothing_typed_is_lost(started, code):
     _, running, *_ = started
     stop(running, running.scratch, code, patience=1500)
@@ -187,8 +194,8 @@ def test_what_does_not_stop_is_ended_and_nothing_typed_is_lost(started, code):
 # What is kept
 
 
-def test_an_exercise_wrong_hinted_right_kept_and_used_in_the_next_chapter(desk):
-    running = Running(desk.open(CHAPTER))
+def test_an_exercise_wrong_hinted_right_kept_and_used_in_the_next_chapter(own_desk):
+    running = Running(own_desk.open(CHAPTER))
     cell = running.exercise("softmax")
     shown = running.run(cell, WRONG)
     wrong = grade(find("softmax"), function_of(WRONG))
@@ -198,11 +205,11 @@ def test_an_exercise_wrong_hinted_right_kept_and_used_in_the_next_chapter(desk):
     assert "Hint 1 of 3: What happens to exp(1000)?" in running.run(running.scratch, 'hint("softmax")')
     assert re.match(r"\[x\] softmax: all \d+ cases right", running.run(cell, RIGHT))
     assert "Saved: softmax, in my_attention.py" in running.run(running.scratch, 'save("softmax")')
-    page = desk.open(CHAPTER)  # before Python starts
+    page = own_desk.open(CHAPTER)  # before Python starts
     assert cell.locator("textarea").input_value() == RIGHT
     assert cell.locator(".live-badge").inner_text() == "solved, 2 tries"
     expect(page.locator("input[data-exercise=softmax]")).to_be_checked()
-    running = Running(desk.open(NEXT))
+    running = Running(own_desk.open(NEXT))
     shown = running.run(running.scratch, 'from attnlib.exercises import load\nload("softmax")(np.zeros(4))')
     assert "Yours, from my_attention.py: softmax." in shown and "0.25" in shown
 
@@ -215,8 +222,8 @@ def function_of(code):
     return space["softmax"]
 
 
-def test_work_is_exported_imported_and_reset(desk, tmp_path):
-    running = Running(desk.open(CHAPTER))
+def test_work_is_exported_imported_and_reset(own_desk, tmp_path):
+    running = Running(own_desk.open(CHAPTER))
     running.type(running.cell(2), "words = ['one']")
     page = running.page
     page.locator(".live-work > summary").click()
@@ -239,11 +246,11 @@ def test_work_is_exported_imported_and_reset(desk, tmp_path):
     assert running.cell(2).locator("textarea").input_value() == "words = ['one']"
 
 
-def test_two_cells_of_the_same_text_keep_their_own_edits(desk):
-    desk.context.route(f"**/{CHAPTER}", with_equal_cells)
-    running = Running(desk.open(CHAPTER))
+def test_two_cells_of_the_same_text_keep_their_own_edits(own_desk):
+    own_desk.context.route(f"**/{CHAPTER}", with_equal_cells)
+    running = Running(own_desk.open(CHAPTER))
     running.type(running.cell(3), "n = 3")
-    running = Running(desk.open(CHAPTER))
+    running = Running(own_desk.open(CHAPTER))
     assert [running.cell(number).locator("textarea").input_value() for number in (2, 3)] == ["same = 1", "n = 3"]
 
 
@@ -256,15 +263,15 @@ def with_equal_cells(route):
 
 
 @pytest.mark.parametrize(("error", "words"), [("QuotaExceededError", "store for this site is full"), ("SecurityError", "keeps nothing")])
-def test_a_store_that_refuses_is_said(desk, error, words):
-    desk.context.add_init_script(
+def test_a_store_that_refuses_is_said(own_desk, error, words):
+    own_desk.context.add_init_script(
         f"""const usual = Storage.prototype.setItem;
         Storage.prototype.setItem = function (key, text) {{
             if (key.startsWith("attention-derived-live")) throw new DOMException("no", "{error}");
             usual.call(this, key, text);
         }};"""
     )
-    running = Running(desk.open(CHAPTER))
+    running = Running(own_desk.open(CHAPTER))
     running.type(running.cell(2), "words = []")
     assert words in running.said
     assert running.cell(2).locator("textarea").input_value() == "words = []"
@@ -293,9 +300,9 @@ def test_a_file_that_cannot_be_had_is_named_and_the_page_stays_usable(chromium, 
         assert "mat" in running.run(running.cell(2))
 
 
-def test_a_browser_without_webassembly_is_told(desk):
-    desk.context.add_init_script("delete globalThis.WebAssembly;")
-    running = Running(desk.open(CHAPTER))
+def test_a_browser_without_webassembly_is_told(own_desk):
+    own_desk.context.add_init_script("delete globalThis.WebAssembly;")
+    running = Running(own_desk.open(CHAPTER))
     assert "no WebAssembly" in running.run(running.cell(2))
 
 
@@ -304,7 +311,7 @@ def test_the_documented_policy_is_enough(chromium, site):
     readme = (Path(running_parts.__file__).parents[2] / "live" / "README.md").read_text(encoding="utf-8")
     policy = " ".join(re.search(r"```text\nContent-Security-Policy: (.*?)\n```", readme, re.S)[1].split())
 
-    refused = []
+    refused = queue.Queue()
 
     class Strict(browser.Quiet):
         def end_headers(self):
@@ -312,7 +319,7 @@ def test_the_documented_policy_is_enough(chromium, site):
             super().end_headers()
 
         def do_POST(self):
-            refused.append(self.rfile.read(int(self.headers["Content-Length"])).decode())
+            refused.put(self.rfile.read(int(self.headers["Content-Length"])).decode())
             self.send_response(204)
             self.end_headers()
 
@@ -320,7 +327,7 @@ def test_the_documented_policy_is_enough(chromium, site):
         page.goto(url + CHAPTER)
         cell = page.locator("div.cell").nth(2)  # it draws: NumPy and Matplotlib are loaded
         cell.locator(".live-button").first.dispatch_event("click")
-        expect(cell.locator(".live-said").first).to_contain_text("ran in", timeout=100_000)
+        expect(cell.locator(".live-said").first).to_contain_text("ran in")
         expect(cell.locator("img")).to_have_attribute("src", re.compile("^blob:"))
         expect(page.locator("#fig-temperature .live-sentence")).to_contain_text("the weights are")
         running = Running(page)
@@ -328,18 +335,15 @@ def test_the_documented_policy_is_enough(chromium, site):
         stop(running, running.scratch, LOOPS["bare"])
         assert "Stopped in line" in running.shown(running.scratch)
         page.evaluate("() => { try { (0, eval)('1') } catch {} }")  # the one thing refused, to see that it is told
-        for _ in range(100):
-            page.wait_for_timeout(100)
-            if refused:
-                break
-        assert len(refused) == 1 and '"blocked-uri":"eval"' in refused[0], refused
+        assert '"blocked-uri":"eval"' in refused.get(timeout=PATIENCE / 1000)  # the first, and then no other
+        assert refused.empty()
 
 
 # Keyboard, phone, screen reader
 
 
-def test_keyboard_alone(desk):
-    running = Running(desk.open(CHAPTER))
+def test_keyboard_alone(own_desk):
+    running = Running(own_desk.open(CHAPTER))
     page, box = running.page, running.exercise("softmax").locator("textarea")
     box.focus()
     page.keyboard.press("Control+A")
@@ -366,8 +370,8 @@ def test_keyboard_alone(desk):
     assert page.evaluate("document.activeElement.tagName") == "TEXTAREA" and not box.evaluate("box => box.matches(':focus')")
 
 
-def test_phone(phone):
-    running = Running(phone.open(CHAPTER))
+def test_phone(own_phone):
+    running = Running(own_phone.open(CHAPTER))
     cell = running.exercise("softmax")
     cell.locator("textarea").tap()
     assert cell.locator("textarea").evaluate("box => getComputedStyle(box).fontSize") == "16px"  # else a phone enlarges the page
@@ -375,8 +379,8 @@ def test_phone(phone):
     assert running.page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
 
 
-def test_on_a_phone_no_line_of_a_verdict_is_broken_twice(phone):
-    page = phone.open(CHAPTER)
+def test_on_a_phone_no_line_of_a_verdict_is_broken_twice(own_phone):
+    page = own_phone.open(CHAPTER)
     running = Running(page)
     box = running.exercise("softmax")
     assert "overflow" in running.run(box, WRONG)
@@ -401,13 +405,13 @@ def test_running_pages_are_accessible_in_both_schemes(chromium, address, width):
         running.page.locator(".live-work > summary").click()
         for scheme in ("light", "dark"):
             watched.page.emulate_media(color_scheme=scheme)
-            watched.page.wait_for_timeout(100)
+            browser.settle(watched.page)
             assert not accessibility(watched.page), scheme
         assert not watched.faults
 
 
-def test_editor_and_colours_have_one_height(desk):
-    page = desk.open(CHAPTER)
+def test_editor_and_colours_have_one_height(own_desk):
+    page = own_desk.open(CHAPTER)
     Running(page)
     page.evaluate("document.querySelectorAll('details').forEach(box => { box.open = true; })")
     sizes = page.evaluate(

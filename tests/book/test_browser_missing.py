@@ -7,12 +7,14 @@ from urllib.parse import urlsplit
 
 import browser
 import pytest
-from watched import Axe, accessibility
+from watched import PATIENCE, Axe, accessibility
 
 GONE = ["gone.html", "chapters/gone.html", "chapters/a/b/", "a/b/c/d"]
+ROOTS = ["", "user/book/", pytest.param("book/", marks=pytest.mark.thorough)]  # where the book lies on its server
+deepest = pytest.mark.parametrize("root", ["user/book/"], indirect=True)  # for what the place makes no difference to
 
 
-@pytest.fixture(scope="module", params=["", "book/", "user/book/"])
+@pytest.fixture(scope="module", params=ROOTS)
 def root(request, site, tmp_path_factory):
     """The address of the book on a server that answers with `404.html`, as GitHub Pages does."""
     content = (site / "404.html").read_bytes()
@@ -41,21 +43,23 @@ def root(request, site, tmp_path_factory):
 
 @pytest.fixture
 def page(chromium):
+    """A page in a context of its own: the addresses of these servers are nobody else's."""
     with chromium.new_context(viewport={"width": 1440, "height": 900}) as context:
-        context.set_default_timeout(120_000)
+        context.set_default_timeout(PATIENCE)
         yield context.new_page()
 
 
-@pytest.mark.parametrize("address", GONE)
-def test_it_looks_like_the_book_and_leads_back(address, root, page):
-    answer = page.goto(root + address)
-    assert answer.status == 404
-    assert page.inner_text("h1") == "This page does not exist"
-    assert "Source Sans 3" in page.evaluate("getComputedStyle(document.querySelector('h1')).fontFamily")
+def test_it_looks_like_the_book_and_leads_back(root, page):
     here = urlsplit(root).path
-    links = page.evaluate("[...document.querySelectorAll('a')].map(link => new URL(link.href).pathname)")
-    assert f"{here}chapters/01_softmax.html" in links
-    assert all(link.startswith(here) for link in links), links
+    for address in GONE:
+        assert page.goto(root + address).status == 404
+        assert page.inner_text("h1") == "This page does not exist"
+        assert "Source Sans 3" in page.evaluate("getComputedStyle(document.querySelector('h1')).fontFamily")
+        links = page.evaluate("[...document.querySelectorAll('a')].map(link => new URL(link.href).pathname)")
+        assert f"{here}chapters/01_softmax.html" in links
+        assert all(link.startswith(here) for link in links), links
+    page.evaluate("document.querySelector('a[href$=\"#main-content\"]').click()")
+    assert page.url == f"{root}{GONE[-1]}#main-content"  # a link within it stays on it
     page.locator("article a", has_text="Turn scores into weights").click()
     page.wait_for_url(f"{root}chapters/01_softmax.html")
 
@@ -68,12 +72,7 @@ def test_its_search_works(root, page):
     assert page.url.startswith(f"{root}search.html")
 
 
-def test_a_link_within_it_stays_on_it(root, page):
-    page.goto(f"{root}a/gone")
-    page.evaluate("document.querySelector('a[href$=\"#main-content\"]').click()")
-    assert page.url == f"{root}a/gone#main-content"
-
-
+@deepest
 def test_it_is_accessible_where_it_is_shown(root, page):
     page.add_init_script(Axe().axe_script + browser.PROBES)
     page.goto(f"{root}a/gone")
@@ -81,12 +80,13 @@ def test_it_is_accessible_where_it_is_shown(root, page):
     assert not accessibility(page)
 
 
-def test_without_scripts_it_can_be_read(root, chromium):
-    with chromium.new_context(java_script_enabled=False, viewport={"width": 390, "height": 844}) as context:
-        page = context.new_page()
-        page.goto(f"{root}a/b/gone")
-        assert page.locator("h1").bounding_box()["y"] < 200, "something stands in front of the words"
-        assert "shorten the address" in page.inner_text("article")
-        assert max(icon["height"] for icon in map(lambda icon: icon.bounding_box(), page.locator("svg:visible").all())) < 40
-        link = page.locator("article a", has_text="Turn scores into weights")
-        assert link.get_attribute("href") == "chapters/01_softmax.html"
+@deepest
+def test_without_scripts_it_can_be_read(root, without_scripts):
+    page = without_scripts
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(f"{root}a/b/gone")
+    assert page.locator("h1").bounding_box()["y"] < 200, "something stands in front of the words"
+    assert "shorten the address" in page.inner_text("article")
+    assert max(icon["height"] for icon in map(lambda icon: icon.bounding_box(), page.locator("svg:visible").all())) < 40
+    link = page.locator("article a", has_text="Turn scores into weights")
+    assert link.get_attribute("href") == "chapters/01_softmax.html"

@@ -202,32 +202,40 @@ def test_an_answer_that_is_shown_counts_as_not_made(desk):
     assert kept(page) == {}
 
 
-def damaged(page):
-    """What may stand in the storage, and must be as if nothing did."""
-    digest = page.locator(RESCALE).get_attribute("data-digest")
-    whole = {"digest": digest, "given": "A", "right": False}
-    records = [whole | {"digest": "another"}, whole | {"given": 7}, whole | {"given": "Z"}, {"digest": digest}, "A", None, [1]]
-    texts = [json.dumps({RESCALE[1:]: record}) for record in records] + ["{", "7", "null", "[]", '"text"', ""]
-    return texts, json.dumps({RESCALE[1:]: whole})
+def stored(record):
+    return json.dumps({RESCALE[1:]: record})
+
+
+# What the page takes out of the storage for the question RESCALE.
+COMMITTED = """([key, id, text]) => {
+    localStorage.setItem(key, text);
+    return predictions.committed(id, document.getElementById(id).dataset.digest) ?? null;
+}"""
 
 
 def test_damaged_storage_and_a_changed_question_ask_again(desk):
     page = desk.open(CHAPTER)
-    texts, whole = damaged(page)
-    block = Block(page, RESCALE)
-    for text, is_whole in [(whole, True), *((text, False) for text in texts)]:
+    block, id = Block(page, RESCALE), RESCALE[1:]
+    digest = block.box.get_attribute("data-digest")
+    whole = {"digest": digest, "given": "A", "right": False}
+    assert page.evaluate(COMMITTED, [KEY, id, stored(whole)]) == whole
+    records = [whole | {"digest": "another"}, whole | {"given": 7}, whole | {"right": "no"}, {"digest": digest}, "A", None, [1]]
+    for text in [*map(stored, records), "{", "7", "null", "[]", '"text"', ""]:
+        assert page.evaluate(COMMITTED, [KEY, id, text]) is None, text
+    unknown = whole | {"given": "Z"}  # there is no such option
+    for text, buttons in [(stored(whole), 0), (stored(unknown), 1), (stored(whole | {"digest": "another"}), 1), ("{", 1)]:
         page.evaluate("([key, text]) => localStorage.setItem(key, text)", [KEY, text])
         page.reload(wait_until="domcontentloaded")
-        expect(block.box.get_by_role("button", name="Commit")).to_have_count(0 if is_whole else 1)
+        expect(block.box.get_by_role("button", name="Commit")).to_have_count(buttons)
         expect(page.locator(".predict:not(.ready)")).to_have_count(0)
     block.choose("C")
-    assert kept(page)[RESCALE[1:]]["right"] is True
+    assert kept(page)[id]["right"] is True
 
 
 @pytest.mark.parametrize("how", ["denied", "full"])
 def test_a_browser_that_keeps_nothing_still_judges(how, desk):
     script = DENIED if how == "denied" else DENIED.replace('["getItem", "setItem", "removeItem"]', '["setItem"]')
-    desk.context.add_init_script(script)
+    desk.page.add_init_script(script)
     page = desk.open(REVIEW)
     Block(page, RESCALE).choose("A")
     expect(Block(page, RESCALE).verdict).to_contain_text("Not right: you chose A.")
@@ -236,8 +244,8 @@ def test_a_browser_that_keeps_nothing_still_judges(how, desk):
     expect(page.locator(".predict-missed")).to_be_hidden()
 
 
-def test_without_scripts_it_is_a_question_with_a_folded_answer(chromium, address):
-    page = chromium.new_page(java_script_enabled=False)
+def test_without_scripts_it_is_a_question_with_a_folded_answer(without_scripts, address):
+    page = without_scripts
     for name in (CHAPTER, REVIEW):
         page.goto(address + name)
         block = Block(page, RESCALE)
@@ -248,7 +256,6 @@ def test_without_scripts_it_is_a_question_with_a_folded_answer(chromium, address
         block.answer.locator("summary").click()
         expect(block.answer.locator("p").first).to_be_visible()
     assert "4. Decide who may look at whom" in page.locator(".predict-all h2").all_inner_texts()
-    page.close()
 
 
 def test_paper_has_the_questions_with_their_answers_and_no_inputs(desk):

@@ -2,14 +2,13 @@
 
 import json
 
-import pytest
 from playwright.sync_api import expect
 from watched import accessibility
 
 from attnlib.exercises.engine.registry import registry
 
-FIRST, SECOND, REVIEW = (f"chapters/{name}.html" for name in ("04_masks", "05_multihead", "review"))
-SOLVED, VISITED, LATER = (f"attention-derived-{name}" for name in ("solved", "visited", "later"))
+FIRST, SHORT, REVIEW = (f"chapters/{name}.html" for name in ("04_masks", "puzzles", "review"))
+KEY = "attention-derived-"
 BLOCKED = """for (const name of ["getItem", "setItem", "removeItem"]) {
     const usual = Storage.prototype[name];
     Storage.prototype[name] = function (key, ...rest) {
@@ -23,15 +22,22 @@ def ids(chapter):
     return [exercise.id for exercise in registry().values() if exercise.chapter == chapter]
 
 
-def keep(page, **stored):
-    """Put into the storage what earlier visits would have left, and open Review again."""
+def keep(watched, **stored):
+    """Put into the storage what earlier visits would have left."""
+    if watched.page.url == "about:blank":  # any page of the site will do
+        watched.page.goto(f"{watched.address}404.html")
     for name, value in stored.items():
         text = value if isinstance(value, str) else json.dumps(value)
-        page.evaluate("([key, text]) => localStorage.setItem(key, text)", [f"attention-derived-{name}", text])
+        watched.page.evaluate("([key, text]) => localStorage.setItem(key, text)", [KEY + name, text])
 
 
-def kept(page, key):
-    return json.loads(page.evaluate("key => localStorage.getItem(key)", key) or "null")
+def review_after(watched, **stored):
+    keep(watched, **stored)
+    return watched.open(REVIEW)
+
+
+def kept(page, name):
+    return json.loads(page.evaluate("key => localStorage.getItem(key)", KEY + name) or "null")
 
 
 def shown(page):
@@ -51,21 +57,20 @@ def test_nothing_is_shown_before_a_chapter_was_opened(desk):
 
 
 def test_exercises_of_the_pages_that_were_opened_come_in_turn(desk):
-    desk.open(SECOND)
+    desk.open(SHORT)
     desk.open(FIRST)
     page = desk.open(REVIEW)
-    assert kept(page, VISITED) == ["05_multihead", "04_masks"]  # Review itself, which has no exercises, is not among them
-    assert shown(page) == in_turn("multihead", "masks")[:5]
-    count = len(ids("multihead")) + len(ids("masks"))
+    assert kept(page, "visited") == ["puzzles", "04_masks"]  # Review itself, which has no exercises, is not among them
+    assert shown(page) == in_turn("puzzles", "masks")[:5]
+    count = len(ids("puzzles")) + len(ids("masks"))
     expect(page.locator(".predict-all h2").first).to_have_text(f"Exercises not solved (5 of {count})")
     page = desk.open(REVIEW)
-    assert shown(page) == in_turn("multihead", "masks")[:5]  # the same every time
+    assert shown(page) == in_turn("puzzles", "masks")[:5]  # the same every time
     assert not accessibility(page)
 
 
 def test_a_card_says_what_it_is_and_leads_to_the_exercise(desk):
-    desk.open(FIRST)
-    card = desk.open(REVIEW).locator(".predict-all .review-exercise").first
+    card = review_after(desk, visited=["04_masks"]).locator(".predict-all .review-exercise").first
     exercise = registry()[ids("masks")[0]]
     about = f"{exercise.level.capitalize()} · {exercise.minutes} minutes · 4. Decide who may look at whom"
     assert card.locator("p").all_inner_texts() == [f"Exercise: {exercise.title}", about]
@@ -76,13 +81,12 @@ def test_a_card_says_what_it_is_and_leads_to_the_exercise(desk):
 
 
 def test_what_is_ticked_stays_away(desk):
-    page = desk.open(FIRST)
-    first, second = ids("masks")[:2]
+    page = desk.open(SHORT)
+    first, second = ids("puzzles")[:2]
     page.locator(f"input[data-exercise={first}]").check()
     page = desk.open(REVIEW)
     assert shown(page)[0] == second and first not in shown(page)
-    keep(page, solved=ids("masks"))
-    page = desk.open(REVIEW)
+    page = review_after(desk, solved=ids("puzzles"))
     assert shown(page) == []
 
 
@@ -101,14 +105,13 @@ def test_they_stand_among_the_missed_predictions(desk):
 
 
 def test_later_sends_one_behind_the_others_and_is_remembered(desk):
-    desk.open(FIRST)
-    page = desk.open(REVIEW)
+    page = review_after(desk, visited=["04_masks"])
     all_of_them = ids("masks")
     page.get_by_role("button", name="Later").first.focus()
     page.keyboard.press("Enter")
     assert shown(page) == all_of_them[1:6]
     assert page.evaluate("document.activeElement.closest('.review-exercise').dataset.unsolved") == all_of_them[1]
-    assert kept(page, LATER) == {all_of_them[0]: 1}
+    assert kept(page, "later") == {all_of_them[0]: 1}
     assert shown(desk.open(REVIEW)) == all_of_them[1:6]
     for _ in range(len(all_of_them) - 1):  # once round
         page.get_by_role("button", name="Later").first.click()
@@ -122,52 +125,57 @@ def test_later_sends_one_behind_the_others_and_is_remembered(desk):
 
 
 def test_the_only_one_that_is_left_stays(desk):
-    page = desk.open(FIRST)
-    keep(page, solved=ids("masks")[1:])
-    page = desk.open(REVIEW)
+    page = review_after(desk, visited=["04_masks"], solved=ids("masks")[1:])
     page.get_by_role("button", name="Later").click()
     assert shown(page) == ids("masks")[:1]
     assert page.evaluate("document.activeElement.closest('.review-exercise').dataset.unsolved") == ids("masks")[0]
     expect(page.locator(".predict-all h2").first).to_have_text("Exercises not solved (1)")
 
 
-@pytest.mark.parametrize("name", ["solved", "visited"])
-@pytest.mark.parametrize("text", ["{", "7", "null", '{"a": 1}', '"04_masks"', "[null, 3]"])
-def test_damaged_storage_is_as_if_nothing_stood_there(name, text, desk):
-    desk.open(FIRST)
-    page = desk.open(REVIEW)
-    keep(page, **{name: text})
-    page = desk.open(REVIEW)
-    fresh = name == "solved" and text != "{"
-    assert shown(page) == (ids("masks")[:5] if fresh else [])
+LISTS = ["{", "7", "null", '{"a": 1}', '"04_masks"', "[null, 3]"]
+COUNTS = ["{", "7", "null", "[1]", '{"spot_mask": "x"}']
+# What Review would show, were it opened with this in the storage.
+SHOWN_WITH = """([key, text]) => {
+    const before = localStorage.getItem(key);
+    localStorage.setItem(key, text);
+    const ids = reviewExercises.mixedWith([]).ones.map(card => card.dataset.unsolved);
+    if (before === null) localStorage.removeItem(key); else localStorage.setItem(key, before);
+    return ids;
+}"""
 
 
-@pytest.mark.parametrize("text", ["{", "7", "null", "[1]", '{"spot_mask": "x"}'])
-def test_damaged_counts_count_as_none(text, desk):
-    desk.open(FIRST)
-    page = desk.open(REVIEW)
-    keep(page, later=text)
-    assert shown(desk.open(REVIEW)) == ids("masks")[:5]
+def test_damaged_storage_is_as_if_nothing_stood_there(desk):
+    page = review_after(desk, visited=["04_masks"])
+    assert shown(page) == ids("masks")[:5]
+    for text in LISTS:
+        assert page.evaluate(SHOWN_WITH, [f"{KEY}visited", text]) == [], text
+        as_if_none = [] if text == "{" else ids("masks")[:5]  # what is no JSON at all hides them
+        assert page.evaluate(SHOWN_WITH, [f"{KEY}solved", text]) == as_if_none, text
+    for text in COUNTS:
+        assert page.evaluate(SHOWN_WITH, [f"{KEY}later", text]) == ids("masks")[:5], text
+
+
+def test_review_opens_with_damaged_storage(desk):
+    assert shown(review_after(desk, visited=["04_masks"], solved="7", later="{")) == ids("masks")[:5]
+    assert shown(review_after(desk, solved="{")) == []
+    assert shown(review_after(desk, visited="{", solved="[]")) == []
 
 
 def test_a_browser_that_may_store_nothing_shows_none(desk):
-    desk.context.add_init_script(BLOCKED)
-    desk.open(FIRST)
+    desk.page.add_init_script(BLOCKED)
+    desk.open(SHORT)
     page = desk.open(REVIEW)
     assert shown(page) == []
     assert page.locator(".predict-all .predict").count() > 20
 
 
-def test_without_scripts_there_are_none(chromium, address):
-    page = chromium.new_page(java_script_enabled=False)
-    page.goto(address + REVIEW)
-    expect(page.locator(".review-exercise").first).to_be_hidden()
-    page.close()
+def test_without_scripts_there_are_none(without_scripts, address):
+    without_scripts.goto(address + REVIEW)
+    expect(without_scripts.locator(".review-exercise").first).to_be_hidden()
 
 
 def test_a_phone_has_room_for_it(phone):
-    phone.open(FIRST)
-    page = phone.open(REVIEW)
+    page = review_after(phone, visited=["04_masks"])
     assert len(shown(page)) == 5
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     button = page.get_by_role("button", name="Later").first.bounding_box()

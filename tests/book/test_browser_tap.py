@@ -2,13 +2,14 @@
 
 from pathlib import Path
 
+import browser
 import numpy as np
 import pytest
 from attnlib.page import tap_figure
 from watched import SITE, accessibility
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = "chapters/index.html"
+PAGE = "chapters/running.html"
 WORDS = ["because", "the", "cat", "was", "tired", "it", "slept", "there"]
 CHOSEN = """figure => {
     const cells = [...figure.querySelectorAll("td")], seen = (box) => box.checkVisibility();
@@ -106,6 +107,7 @@ def test_eight_columns_fit_a_phone_and_axe_finds_nothing(phone, figure):
     for scheme in ("light", "dark"):
         phone.page.emulate_media(color_scheme=scheme)
         phone.page.wait_for_function("scheme => document.documentElement.dataset.theme === scheme", arg=scheme)
+        browser.settle(phone.page)
         assert accessibility(phone.page) == []
     assert phone.page.evaluate("probes.broken()") == []
     assert shown.evaluate(CUT) == []
@@ -113,20 +115,14 @@ def test_eight_columns_fit_a_phone_and_axe_finds_nothing(phone, figure):
     assert shown.evaluate("figure => figure.getBoundingClientRect().right") <= 390
 
 
-def test_without_scripts_and_on_paper_the_example_stays(chromium, address, figure):
-    context = chromium.new_context(java_script_enabled=False)
-    page = context.new_page()
-    with_figure(page, figure)
-    page.goto(address + PAGE)
-    without = page.locator("figure.tap").inner_text()
-    context.close()
-    page = chromium.new_page()
-    with_figure(page, figure)
-    page.goto(address + PAGE)
-    seen = page.locator("figure.tap").inner_text()
-    page.emulate_media(media="print")
-    paper = page.locator("figure.tap").inner_text()
-    page.close()
+def test_without_scripts_and_on_paper_the_example_stays(without_scripts, desk, address, figure):
+    with_figure(without_scripts, figure)
+    without_scripts.goto(address + PAGE)
+    without = without_scripts.locator("figure.tap").inner_text()
+    shown = opened(desk, figure)
+    seen = shown.inner_text()
+    desk.page.emulate_media(media="print")
+    paper = shown.inner_text()
     for text in (without, paper):
         assert text.count(" the weight ") == 1 and "cat gives the the weight " in text
         assert "A map to tap" in text and text.count("\n") >= 8

@@ -8,7 +8,7 @@ import zipfile
 import pack
 import pytest
 from compare import text
-from running import TEXTS, Running, expect, has_python
+from running import BEGUN, TEXTS, Running, expect, has_python
 from watched import Watched
 
 CHAPTER = "chapters/01_softmax.html"
@@ -78,9 +78,7 @@ def test_start_py_serves_it_and_stop_keeps_variables(folder, chromium):
         with Watched(chromium, address, 1440) as watched:
             running = Running(watched.open(CHAPTER))
             cell = running.cell(2)
-            running.type(cell, "kept = 7\nwhile True:\n    pass")
-            cell.locator(".live-button").first.click()
-            expect(cell.locator(".live-row > .live-said")).to_contain_text("running")
+            running.begin(cell, f"kept = 7\n{BEGUN}while True:\n    pass")
             cell.locator(".live-button").first.click()
             running.idle()
             assert "Stopped in line" in running.shown(cell)

@@ -1,7 +1,8 @@
 """Building the book: the same site every time, one switch for the buttons, and never half a site."""
 
-import filecmp
+import contextlib
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -10,90 +11,104 @@ from pathlib import Path
 
 import build
 import pytest
+import small_book
+from small_book import ADDRESS, contents, files
 
 ROOT = Path(__file__).resolve().parents[2]
-SETTINGS = (ROOT / "_config.yml").read_text(encoding="utf-8").replace(": _ext", f": {ROOT / '_ext'}")
-ADDRESS = "https://github.com/somebody/book"
+HANGS = 600  # seconds after which a process that should have ended is given up: never the measure of anything
 
 
-def settings(folder, **changes):
-    """The book's settings in another folder, with some lines changed."""
-    content = SETTINGS
-    for old, new in changes.values():
-        assert content.count(old) == 1, old
-        content = content.replace(old, new)
-    (folder / "_config.yml").write_text(content, encoding="utf-8")
-    return folder / "_config.yml"
+# The site that `make book` built
 
 
-@pytest.fixture(scope="module")
-def built(tmp_path_factory):
-    """The book as it is in the repository."""
-    folder = tmp_path_factory.mktemp("built")
-    build.build(ROOT, folder / "html")
-    assert [entry.name for entry in folder.iterdir()] == ["html"]  # no scratch folder is left
-    return folder / "html"
-
-
-@pytest.fixture(scope="module")
-def with_address(tmp_path_factory):
-    """The same book after the one setting was given an address."""
-    folder = tmp_path_factory.mktemp("with_address")
-    config = settings(folder, url=('url: ""', f'url: "{ADDRESS}"'))
-    build.build(ROOT, folder / "html", config)
-    return folder / "html"
-
-
-def files(folder):
-    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
-
-
-def test_two_builds_are_identical(built, tmp_path):
-    build.build(ROOT, tmp_path / "html")
-    assert files(built) == files(tmp_path / "html")
-    _, different, unread = filecmp.cmpfiles(built, tmp_path / "html", files(built), shallow=False)
-    assert not different and not unread
-
-
-def test_site_holds_what_it_needs_and_no_more(built):
-    names = files(built)
+def test_site_holds_what_it_needs_and_no_more(site):
+    names = files(site)
     for name in ("index.html", "search.html", "_static/mathjax/woff-v2/MathJax_Main-Regular.woff", "_static/fonts/source-serif-4.woff2", "_static/fonts/OFL.txt", "_static/favicon.svg", "_static/style.css", "_static/book.js"):
         assert name in names
     assert not [name for name in names if name.endswith((".map", ".ipynb", ".md", ".py", ".pickle", ".buildinfo"))]
     python = [name for name in names if name.startswith("_static/live/")]  # there after `make live`
-    assert sum((built / name).stat().st_size for name in set(names) - set(python)) < 30e6
-    assert sum((built / name).stat().st_size for name in python) < 27e6
+    assert sum((site / name).stat().st_size for name in set(names) - set(python)) < 30e6
+    assert sum((site / name).stat().st_size for name in python) < 27e6
 
 
-def test_first_page_leads_to_the_book(built):
-    text = (built / "index.html").read_text(encoding="utf-8")
+def test_first_page_leads_to_the_book(site):
+    text = (site / "index.html").read_text(encoding="utf-8")
     assert text.startswith("<!DOCTYPE html>\n<html lang=\"en\">")
     assert "<title>Attention, Derived</title>" in text
     assert 'url=chapters/index.html' in text and '<link rel="canonical" href="chapters/index.html">' in text
 
 
-def test_without_an_address_no_page_has_a_button_that_needs_one(built):
-    for name in files(built):
+def test_without_an_address_no_page_has_a_button_that_needs_one(site):
+    for name in files(site):
         if name.endswith(".html"):
-            text = (built / name).read_text(encoding="utf-8")
+            text = (site / name).read_text(encoding="utf-8")
             for button in ("mybinder.org", "/edit/", "issues/new", "btn-source-", "btn-launch-", "/releases/latest/", "executablebooks/jupyter-book"):
                 assert button not in text, f"{name}: {button}"
 
 
-def test_one_setting_turns_all_buttons_on(with_address):
-    text = (with_address / "chapters" / "01_softmax.html").read_text(encoding="utf-8")
-    assert f"{ADDRESS}/edit/main/chapters/01_softmax.ipynb" in text
+# A small book, built as the real one is
+
+
+@pytest.fixture(scope="module")
+def book(tmp_path_factory):
+    """A small book after its first build, which kept its parts; the site is the folder `html` beside it."""
+    book = small_book.written(tmp_path_factory.mktemp("small") / "book")
+    build.build(book, book.parent / "html")
+    assert sorted(entry.name for entry in book.parent.iterdir()) == ["book", "html"]  # no scratch folder is left
+    return book
+
+
+@pytest.fixture(scope="module")
+def addressed(book, tmp_path_factory):
+    """The same book after the one setting was given an address."""
+    folder = tmp_path_factory.mktemp("addressed")
+    build.build(book, folder / "html", small_book.with_address(folder))
+    return folder / "html"
+
+
+def test_a_build_from_kept_parts_is_identical(book, tmp_path, monkeypatch):
+    for unneeded in ("py_mini_racer", "fontTools"):  # so no formula is typeset again, and no font is made again
+        (tmp_path / f"{unneeded}.py").write_text(f"raise ValueError('{unneeded} was imported')", encoding="utf-8")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    build.build(book, tmp_path / "html")
+    assert contents(tmp_path / "html") == contents(book.parent / "html")
+
+
+def test_one_setting_turns_all_buttons_on(addressed):
+    check_buttons((addressed / "chapters" / "01_first.html").read_text(encoding="utf-8"), "01_first")
+
+
+def check_buttons(text, name):
+    assert f"{ADDRESS}/edit/main/chapters/{name}.ipynb" in text
     assert f"{ADDRESS}/issues/new" in text
     assert f'href="{ADDRESS}/releases/latest/download/attention-derived.pdf"' in text
     assert f'href="{ADDRESS}/releases/latest/download/attention-derived.zip"' in text
-    assert "https://mybinder.org/v2/gh/somebody/book/main?urlpath=lab/tree/chapters/01_softmax.ipynb" in text
+    assert f"https://mybinder.org/v2/gh/somebody/book/main?urlpath=lab/tree/chapters/{name}.ipynb" in text
 
 
-def test_only_the_buttons_differ(built, with_address):
-    assert files(built) == files(with_address)
+def test_only_the_buttons_differ(book, addressed):
+    assert files(book.parent / "html") == files(addressed)
 
 
-# A small book to break
+# The same of the whole book
+
+
+@pytest.mark.thorough
+def test_the_whole_book_is_the_same_made_anew_or_from_kept_parts(tmp_path):
+    for name in ("anew", "kept"):
+        build.build(ROOT, tmp_path / name, kept=tmp_path / "kept.db")
+    assert contents(tmp_path / "anew") == contents(tmp_path / "kept")
+
+
+@pytest.mark.thorough
+def test_with_an_address_the_whole_book_has_the_same_pages_and_all_buttons(site, tmp_path):
+    build.build(ROOT, tmp_path / "html", small_book.with_address(tmp_path))
+    pages = [name for name in files(site) if not name.startswith("_static/live/")]  # named by its content
+    assert [name for name in files(tmp_path / "html") if not name.startswith("_static/live/")] == pages
+    check_buttons((tmp_path / "html" / "chapters" / "01_softmax.html").read_text(encoding="utf-8"), "01_softmax")
+
+
+# A book to break
 
 FAULTS = {
     "{ref}`nowhere`": "'nowhere'",
@@ -106,21 +121,13 @@ FAULTS = {
     "[text](no_such_file.md)": "no_such_file.md",
     "[text](#no-such-anchor)": "no-such-anchor",
     "```{no-such-directive}\n```": "no-such-directive",
+    "$\\nosuchmacro$": "Undefined control sequence \\nosuchmacro",
+    "```python\n$?\n```": "Lexing literal_block",
 }
 
 
-def small_book(folder, page):
-    (folder / "chapters").mkdir(parents=True)
-    (folder / "chapters" / "index.md").write_text(f"# Small\n\n{page}\n", encoding="utf-8")
-    (folder / "chapters" / "references.bib").write_text("@misc{one, title={One}, author={A. One}, year={2000}}\n", encoding="utf-8")
-    (folder / "_toc.yml").write_text("format: jb-book\nroot: chapters/index\n", encoding="utf-8")
-    (folder / "_static").symlink_to(ROOT / "_static")
-    settings(folder)
-    return folder
-
-
 def test_a_warning_stops_the_build_and_leaves_no_site(tmp_path, capfd):
-    book, output = small_book(tmp_path / "book", "\n\n".join(FAULTS)), tmp_path / "html"
+    book, output = small_book.written(tmp_path / "book", "\n\n".join(FAULTS)), tmp_path / "html"
     output.mkdir()
     (output / "index.html").write_text("the site of yesterday")
     with pytest.raises(build.BuildError, match=r"not built \(exit code 1\)"):
@@ -133,21 +140,64 @@ def test_a_warning_stops_the_build_and_leaves_no_site(tmp_path, capfd):
     assert [entry.name for entry in tmp_path.iterdir()] == ["book"]
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupted_build_leaves_no_site(tmp_path, number):
-    output = tmp_path / "html"
-    output.mkdir()
+# Stopping a build. In the place of Jupyter Book there is a process that writes half a site, starts another process, and
+# waits for ever. Both hold a pipe open: its end says that both are gone.
+
+STAND_IN = """
+import os, signal, subprocess, sys
+from pathlib import Path
+site = Path(sys.argv[sys.argv.index("--path-output") + 1]) / "_build" / "html"
+site.mkdir(parents=True)
+(site / "index.html").write_text("half a site")
+pipe = os.open(os.environ["PIPE"], os.O_WRONLY)
+other = subprocess.Popen([sys.executable, "-c", "import signal; signal.pause()"], pass_fds=[pipe])
+os.write(pipe, f"{other.pid}".encode())
+signal.pause()
+"""
+BUILD = "import sys; sys.path.insert(0, sys.argv[1]); import build; build.PROCESS = sys.argv[2]; sys.exit(build.main(sys.argv[3:]))"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_an_interrupted_build_leaves_no_site_and_no_process(tmp_path, number):
+    output, stand_in, pipe = tmp_path / "site" / "html", tmp_path / "stand_in.py", tmp_path / "pipe"
+    output.mkdir(parents=True)
     (output / "index.html").write_text("the site of yesterday")
-    command = [sys.executable, ROOT / "tools" / "build.py", "--output", output]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    stand_in.write_text(STAND_IN, encoding="utf-8")
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    command = [sys.executable, "-c", BUILD, ROOT / "tools", stand_in, "--output", output]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env={**os.environ, "PIPE": str(pipe)})
+    ready, _, _ = select.select([reader, process.stderr], [], [], HANGS)
+    assert ready == [reader], process.stderr.read()
+    other = int(os.read(reader, 20))
+    try:
+        process.send_signal(number)
+        _, message = process.communicate(timeout=HANGS)
+        assert process.returncode == 130
+        assert message == f"build: stopped by {number.name}; no site was left behind\n"
+        assert list((tmp_path / "site").iterdir()) == []
+        ready, _, _ = select.select([reader], [], [], HANGS)
+        assert ready and os.read(reader, 20) == b""
+    finally:
+        os.close(reader)
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(other, signal.SIGKILL)
+
+
+@pytest.mark.thorough
+def test_an_interrupted_build_of_the_whole_book_leaves_no_site(tmp_path):
+    command = [sys.executable, ROOT / "tools" / "build.py", "--output", tmp_path / "html"]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     while not list(tmp_path.glob(".building-*/_build")):  # the build is under way
         assert process.poll() is None, process.stderr.read()
         time.sleep(0.02)
-    process.send_signal(number)
-    _, message = process.communicate(timeout=30)
-    assert process.returncode == 130
-    assert message == f"build: stopped by {number.name}; no site was left behind\n"
+    process.send_signal(signal.SIGTERM)
+    _, message = process.communicate(timeout=HANGS)
+    assert (process.returncode, message) == (130, "build: stopped by SIGTERM; no site was left behind\n")
     assert list(tmp_path.iterdir()) == []
+
+
+# What is wrong before a build begins
 
 
 def test_a_missing_package_is_named(tmp_path, capsys, monkeypatch):

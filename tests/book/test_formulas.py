@@ -15,7 +15,7 @@ import formulas  # noqa: E402
 def typesetter():
     made = formulas.Typesetter({"softmax": "\\operatorname{softmax}"})
     yield made
-    made.engine.close()
+    made.close()
 
 
 def letters(found):
@@ -38,6 +38,16 @@ def test_inline_and_display_differ(typesetter):
 @pytest.mark.parametrize(("tex", "width"), [("x", 0.572), ("xx", 1.144), (r"x\hspace{10em}x", 11.144), (r"\begin{aligned}x\\xx\end{aligned}", 1.144)])
 def test_the_width_is_that_of_the_formula(typesetter, tex, width):
     assert typesetter.typeset(tex, True)[1] == pytest.approx(width, abs=1e-3)
+
+
+@pytest.mark.parametrize("tex", [r"\newcommand{\loss}{L} \loss", r"\def\loss{L}", r"\DeclareMathOperator{\tr}{tr}", r"\let\a\alpha", r"x \label{eq}"])
+def test_a_formula_that_would_change_others_is_a_mistake(typesetter, tex):
+    with pytest.raises(ValueError, match="would change other formulas; a macro belongs in formula_macros of _config.yml"):
+        typesetter.typeset(tex, True)
+
+
+def test_commands_that_only_begin_so_are_none():
+    assert not formulas.DEFINES.search(r"\left( \deg f \right) \leftarrow \labelled")
 
 
 @pytest.mark.parametrize(("tex", "said"), [(r"\frac{1}{", "Missing close brace"), (r"\nosuchthing x", "Undefined control sequence"), (r"\left( x", r"\right")])

@@ -105,3 +105,10 @@ def test_the_page_says_what_was_answered():
 def test_the_page_says_which_versions_were_asked():
     shown = "".join(output.get("text", "") for output in CELLS["imports"].outputs)
     assert all(each["version"] in shown for each in RECORD.values())
+
+
+def test_the_page_says_how_far_jax_is_off_in_float64():
+    ours, _ = attention(*inputs("float64"))
+    error = np.abs(STORED["jax.nn.dot_product_attention/float64/out"] - ours).max()
+    (power,) = re.findall("off by about 10⁻(.)", CELLS["numbers-note"].source)
+    assert "⁰¹²³⁴⁵⁶⁷⁸⁹".index(power) == round(-np.log10(error))

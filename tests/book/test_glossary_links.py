@@ -1,12 +1,14 @@
-"""Each term of the glossary is a link where a chapter uses it first."""
+"""Each term of the glossary is a link where a chapter uses it first; the glossary has letters, and what people search for."""
 
 import re
 import sys
 from html.parser import HTMLParser
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from docutils import nodes
+from sphinx.addnodes import glossary
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "_ext"))
@@ -17,6 +19,10 @@ LABELS = {"attention": "term-attention", "flash attention": "term-flash", "query
 VOID = {"area", "br", "col", "hr", "img", "input", "link", "meta", "source", "wbr"}
 SILENT = {"h1", "h2", "h3", "h4", "h5", "h6", "pre", "code", "table", "figure", "svg", "details", "style", "script"}
 SILENT_CLASSES = {"predict", "cell", "exercise-helps", "opener", "math", "predict-missed"}
+SEARCHED_FOR = [
+    "ALiBi", "attention sink", "autoregressive", "embedding", "FlashAttention", "GQA", "KV", "KV cache", "log-sum-exp", "LSE",
+    "MHA", "MLA", "MQA", "prefill", "RoPE", "SDPA", "speculative decoding",
+]  # fmt: skip
 
 
 # One page at a time
@@ -91,6 +97,30 @@ def test_the_link_stands_in_the_text_of_its_own_paragraph():
     assert [part["refuri"] for part in parts[1::2]] == ["glossary.html#term-query", "glossary.html#term-HBM"]
 
 
+# The letters of the page
+
+
+def entry(*terms):
+    return nodes.definition_list_item("", *[nodes.term("", term) for term in terms], nodes.definition())
+
+
+def test_the_terms_of_a_letter_become_a_list_and_the_row_of_letters_leads_to_it():
+    whole = nodes.definition_list("", entry("head"), entry("HBM", "SRAM"), entry("key"), classes=["glossary"])
+    page = nodes.section("", nodes.paragraph(), glossary("", whole))
+    glossary_links.part_by_letter(SimpleNamespace(env=SimpleNamespace(docname="chapters/glossary")), page)
+    row, box = page.children[1:]
+    found = [(part["ids"], part["classes"], [term.astext() for term in part.findall(nodes.term)]) for part in box]
+    assert found == [(["H"], ["glossary"], ["head", "HBM", "SRAM"]), (["K"], ["glossary"], ["key"])]
+    assert re.findall(r'<a href="#(\w)">(\w)</a>', row.astext()) == [("H", "H"), ("K", "K")]
+
+
+def test_another_page_keeps_its_lists():
+    page = nodes.section("", nodes.definition_list("", entry("head")))
+    before = page.pformat()
+    glossary_links.part_by_letter(SimpleNamespace(env=SimpleNamespace(docname="chapters/running")), page)
+    assert page.pformat() == before
+
+
 # The site
 
 
@@ -147,3 +177,18 @@ def test_the_first_use_of_each_term_is_a_link_to_it(chapter, places, site, recor
 def test_words_in_another_sense_are_listed_for_pages_and_terms_that_exist(places):
     for term, pages in glossary_links.ELSEWHERE.items():
         assert term in places and set(pages) <= set(CHAPTERS)
+
+
+def test_the_letters_stand_in_their_order_and_so_do_the_terms(site):
+    page = (site / "chapters" / "glossary.html").read_text(encoding="utf-8")
+    row = re.search(r'<nav class="letters" aria-label="[^"]+">(.*?)</nav>', page, re.S)[1]
+    lists = re.findall(r'<dl class="[^"]*\bglossary\b[^"]*" id="(\w)">(.*?)</dl>', page, re.S)
+    assert re.findall(r'href="#(\w)"', row) == [letter for letter, _ in lists]
+    first = [re.search(r"<dt [^>]*>(.*?)<a ", item)[1] for _, text in lists for item in text.split("</dd>")[:-1]]
+    assert first == sorted(first, key=str.lower) and len(first) > 60
+    assert [letter for letter, _ in lists] == sorted({term[0].upper() for term in first})
+
+
+@pytest.mark.parametrize("word", SEARCHED_FOR)
+def test_what_people_search_for_is_a_term(word, places):
+    assert word in places

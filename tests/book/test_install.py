@@ -1,14 +1,19 @@
-"""tools/install.py: does the book install on every Python that the README names, and if not, in one sentence, why?"""
+"""tools/install.py: does the book install on every Python that the README names, and if not, in one sentence, why?
+
+tools/graders.py installs in the same way.
+"""
 
 import importlib.metadata
 import os
 import re
+import socket
 import subprocess
 import sys
 import tomllib
 import venv
 from pathlib import Path
 
+import graders
 import install
 import pytest
 from packaging.specifiers import SpecifierSet
@@ -86,8 +91,11 @@ def one_sentence(said):
 
 def test_no_network(folder, course, monkeypatch):
     (folder / ".installed").touch()
-    monkeypatch.setenv("PIP_INDEX_URL", "http://127.0.0.1:9/simple")
-    said = one_sentence(install.main(folder))
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    with socket.socket() as taken:  # so nobody else can have the port, and as it does not listen, nobody answers
+        taken.bind(("127.0.0.1", 0))
+        monkeypatch.setenv("PIP_INDEX_URL", f"http://127.0.0.1:{taken.getsockname()[1]}/simple")
+        said = one_sentence(install.main(folder))
     assert "cannot be fetched; check the connection to the network and run the same command again" in said
     report = Path(said.rpartition(": ")[2])
     assert "Connection refused" in report.read_text()
@@ -160,3 +168,19 @@ def test_an_install_that_works_leaves_a_stamp_and_is_not_done_twice(folder, cour
     assert (folder / ".installed").exists()
     assert install.make_environment(folder) is None
     assert "making" not in capsys.readouterr().out
+
+
+# Otter-Grader and nbgrader
+
+
+def test_the_graders_count_as_installed_when_all_of_them_are_and_in_these_versions(folder, course, monkeypatch, capsys):
+    monkeypatch.setattr(graders, "HOME", folder)
+    monkeypatch.setattr(graders, "NEEDS", ("spoon==2",))
+    said = one_sentence(graders.main())
+    assert said.startswith("the packages cannot be fetched; check the connection") and graders.programs() is None
+    monkeypatch.setattr(graders, "NEEDS", ("pip",))  # which is there
+    assert graders.main() is None and graders.programs() == folder / "bin"
+    assert "done" in capsys.readouterr().out
+    assert graders.main() is None and "they are installed" in capsys.readouterr().out
+    monkeypatch.setattr(graders, "NEEDS", ("pip>1",))
+    assert graders.programs() is None

@@ -1,4 +1,4 @@
-"""The notebooks also run as on an older processor: `make test` does so, and the tool really leaves instructions out."""
+"""Before anything is published the notebooks run as on an older processor; the tool really leaves instructions out."""
 
 import json
 import platform
@@ -7,11 +7,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import nbformat
 import numpy as np
 import plain_cpu
 import pytest
+import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
+WORKFLOWS = ROOT / ".github" / "workflows"
 SAYS_WHAT_NUMPY_USES = """\
 import json, os
 import numpy as np
@@ -20,11 +23,17 @@ simd = np.show_config(mode="dicts")["SIMD Extensions"]
 print(json.dumps([simd.get("found", []), simd["not found"], os.environ.get("OPENBLAS_CORETYPE")]))
 raise SystemExit(3)
 """
+CELL = """\
+import numpy as np
+
+print(np.show_config(mode="dicts")["SIMD Extensions"].get("found", []))
+"""
+HANGS = 600  # seconds after which a process that should have ended is given up: never the measure of anything
 
 
 def run(*command):
     command = [sys.executable, ROOT / "tools" / "plain_cpu.py", *command]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60)
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=HANGS)
 
 
 def test_numpy_uses_no_instruction_that_it_need_not():
@@ -50,10 +59,38 @@ def test_without_a_command_or_with_one_that_is_not_there():
     assert (result.returncode, result.stderr) == (1, "plain_cpu: ./no-such-command: No such file or directory\n")
 
 
-def test_make_test_runs_the_notebooks_as_on_an_older_processor_and_then_everything():
+def test_the_kernel_of_a_notebook_uses_none_either(tmp_path):
+    """What `make test-all` does with the chapters, with a notebook of one cell: quick enough for every push."""
+    outputs = [nbformat.v4.new_output("stream", text="[]\n")]
+    cells = [nbformat.v4.new_code_cell(CELL, outputs=outputs, execution_count=1)]
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), tmp_path / "one.ipynb")
+    options = ["--nbval", "--nbval-current-env", "-q", "-p", "no:cacheprovider", "--rootdir", tmp_path, tmp_path / "one.ipynb"]
+    result = run(sys.executable, "-m", "pytest", *options)
+    assert result.returncode == 0 and "1 passed" in result.stdout, result.stdout
+
+
+# When it is done
+
+
+def asked(target):
+    """The last commands of a target, without those of what it builds upon."""
     alone = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}  # this may run inside make
-    make = subprocess.run(["make", "-n", "test"], cwd=ROOT, capture_output=True, text=True, check=True, env=alone)
-    *_, older, everything = make.stdout.splitlines()
-    command = everything.split(" -m ", 1)[1]
-    assert command.startswith("pytest ") and not {"chapters", "tests", "attnlib"} & set(command.split())
+    said = subprocess.run(["make", "-n", target], cwd=ROOT, capture_output=True, text=True, check=True, env=alone).stdout
+    return said.partition("tools/build.py\n")[2].splitlines()
+
+
+def test_make_test_runs_everything_but_what_is_thorough_and_make_test_all_that_too_and_the_older_processor():
+    (every_push,) = asked("test")
+    older, everything = asked("test-all")
+    _, command = every_push.split(" -m ", 1)
+    assert command.startswith("pytest ") and not {"chapters", "tests", "attnlib", "--thorough"} & set(command.split())
+    assert "plain_cpu" not in every_push
     assert "tools/plain_cpu.py" in older and older.endswith(f" -m {command} chapters")
+    assert everything.endswith(f" -m {command} --thorough")
+
+
+def test_what_is_published_has_passed_that():
+    jobs = {name: yaml.safe_load((WORKFLOWS / f"{name}.yml").read_text(encoding="utf-8"))["jobs"] for name in ("publish", "check")}
+    assert jobs["publish"]["check"]["with"] == {"thorough": True} and jobs["publish"]["publish"]["needs"] == "check"
+    said = [step.get("run") for step in jobs["check"]["test"]["steps"]]
+    assert ".ci/run ${{ inputs.thorough && 'test-all' || 'test' }}" in said

@@ -1,6 +1,7 @@
 """The book in one PDF and the site in one zip file: what goes in, what is noticed if it is missing, who links there."""
 
 import contextlib
+import re
 import sys
 import zipfile
 from pathlib import Path
@@ -81,6 +82,23 @@ def test_what_repeats_the_chapters_on_the_screen_is_not_printed(tmp_path, monkey
     assert set(every) - {page for part in asked for page in part["pages"]} == {"chapters/review"}
 
 
+def test_pages_of_the_book_can_be_printed_alone_in_their_order():
+    parts = pdf.on_paper(pdf.parts(ROOT))
+    found = pdf.chosen(parts, ["chapters/api/softmax", "chapters/02_attention", "chapters/01_softmax"])
+    assert [part["pages"] for part in found] == [["chapters/01_softmax", "chapters/02_attention"], ["chapters/api/softmax"]]
+    assert [part["caption"] for part in found] == ["Chapters", "Reference"]
+
+
+@pytest.mark.parametrize("name", ["chapters/review", "chapters/nowhere"])
+def test_a_page_that_the_book_does_not_have_is_named_and_nothing_is_printed(name, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(browser, "chromium", lambda: "chromium")
+    output = tmp_path / "old.pdf"
+    output.write_text("the book of yesterday")
+    options = ["--site", str(small_site(tmp_path / "site")), "--output", str(output), "--pages", "chapters/index", name]
+    assert pdf.main(options) == 1
+    assert capsys.readouterr().err.startswith(f"pdf: {name} is no page of the printed book") and not output.exists()
+
+
 def test_a_lost_sentence_a_lost_line_and_a_lost_formula_are_noticed():
     pages = ["Scores be", "come weights.", "p = e"]
     assert check.lost_text([["Scores become weights."], ["weights."]], list(map(check.plain, pages))) == []
@@ -100,6 +118,17 @@ def test_a_text_may_go_on_over_several_pages_but_not_skip_one():
 def test_letters_are_compared_by_what_they_say():
     assert check.plain("[P\u0303] t") == check.plain("[P\x00]\nt") == "[p]t"
     assert check.plain("The library’s\u00a0\u2061𝑄𝐾 \ufb01t") == check.plain("THE LIBRARYʼS QK fit")
+    assert check.plain("‖𝑥‖") == check.plain("∥x∥") != check.plain("|x|")
+
+
+def test_each_character_of_a_formula_is_printed_as_what_it_is_called(site):
+    """A style sheet prints the glyphs of formulas. Where it prints a look-alike, the comparison has to know it."""
+    style = (site / "_static" / "style.css").read_text(encoding="utf-8")
+    glyphs = re.findall(r'mjx-c([0-9A-F]+)(?:\.TEX-\w+)?::before\{[^}]*content:\s*"((?:\\.|[^"])*)"', style)
+    escapes = re.compile(r"\\(?:([0-9a-fA-F]{1,6}) ?|(.))")
+    printed = {chr(int(code, 16)): escapes.sub(lambda found: found[2] or chr(int(found[1], 16)), text) for code, text in glyphs}
+    assert len(printed) > 100
+    assert {name: text for name, text in printed.items() if check.plain(name) != check.plain(text)} == {}
 
 
 def test_paper_has_the_colours_of_the_light_scheme_whatever_is_chosen():
@@ -137,7 +166,7 @@ def test_without_an_address_the_footer_is_as_it_was():
 def test_every_release_gets_both_files_made_from_the_site_that_was_checked():
     jobs = yaml.safe_load((ROOT / ".github" / "workflows" / "release.yml").read_text(encoding="utf-8"))["jobs"]
     checked = yaml.safe_load((ROOT / ".github" / "workflows" / "check.yml").read_text(encoding="utf-8"))["jobs"]["test"]["steps"][-1]["with"]
-    assert jobs["check"] == {"uses": "./.github/workflows/check.yml"}
+    assert jobs["check"] == {"uses": "./.github/workflows/check.yml", "with": {"thorough": True}}
     job = jobs["attach"]
     assert job["needs"] == "check" and job["permissions"] == {"contents": "write"}
     loads = [step["with"] for step in job["steps"] if "download-artifact" in step.get("uses", "")]

@@ -1,5 +1,6 @@
 """The files around the book: every chapter is in the contents, versions are pinned, the workflows are readable."""
 
+import os
 import re
 import subprocess
 from pathlib import Path
@@ -65,29 +66,47 @@ def test_workflow_is_readable_and_its_actions_are_pinned(path):
                 assert (ROOT / tool).is_file()
 
 
-def test_the_site_is_published_only_after_the_checks():
-    jobs = yaml.safe_load(read(".github/workflows/publish.yml"))["jobs"]
-    assert jobs["check"]["uses"] == "./.github/workflows/check.yml"
-    assert jobs["publish"]["needs"] == "check"
-    assert jobs["publish"]["if"] == "github.ref == 'refs/heads/main'"
-    assert "workflow_call" in yaml.safe_load(read(".github/workflows/check.yml"))[True]
+@pytest.mark.parametrize(("name", "job"), [("publish", "publish"), ("release", "attach")])
+def test_the_site_is_published_only_after_all_checks(name, job):
+    jobs = yaml.safe_load(read(f".github/workflows/{name}.yml"))["jobs"]
+    assert jobs["check"] == {"uses": "./.github/workflows/check.yml", "with": {"thorough": True}}
+    assert jobs[job]["needs"] == "check"
+    assert name == "release" or jobs["publish"]["if"] == "github.ref == 'refs/heads/main'"
+    assert "thorough" in yaml.safe_load(read(".github/workflows/check.yml"))[True]["workflow_call"]["inputs"]
 
 
-def test_the_ci_script_runs_the_same_tests_as_a_reader():
+def test_the_graders_are_installed_where_they_may_not_be_missing():
+    job = yaml.safe_load(read(".github/workflows/check.yml"))["jobs"]["test"]
+    (installs,) = [step for step in job["steps"] if step.get("run") == "make graders"]
+    assert installs["if"] == "inputs.thorough && matrix.python == '3.11'"
+    assert job["env"]["ATTNLIB_REQUIRE_GRADERS"] == "${{ matrix.python == '3.11' && '1' || '0' }}"
+
+
+@pytest.mark.parametrize("named", [[], ["test-all"]])
+def test_the_ci_script_runs_the_same_tests_as_a_reader(tmp_path, named):
     script = ROOT / ".ci" / "run"
     assert script.stat().st_mode & 0o111
-    assert subprocess.run(["bash", "-n", script]).returncode == 0
-    assert script.read_text(encoding="utf-8").rstrip().endswith("\nmake test")
+    for name in ("make", "chromium"):
+        (tmp_path / name).write_text(f'#!/bin/sh\necho {name} "$@"\n')
+        (tmp_path / name).chmod(0o755)
+    path = os.pathsep.join([str(tmp_path), os.environ["PATH"]])
+    done = subprocess.run([script, *named], env=os.environ | {"PATH": path}, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == f"make {(named or ['test'])[0]}"
 
 
-def test_every_workflow_compares_the_outputs_of_the_notebooks():
+def test_every_week_all_checks_are_run_with_the_newest_and_the_oldest_versions():
     weekly = yaml.safe_load(read(".github/workflows/weekly.yml"))["jobs"]
-    last = {name: job["steps"][-1]["run"] for name, job in weekly.items()}
-    assert last == {"newest": "pytest", "oldest": "pytest --figures-without-layout"}
+    last = {name: [step["run"] for step in job["steps"][-3:]] for name, job in weekly.items()}
+    layout = {"newest": "", "oldest": " --figures-without-layout"}
+    more = {"newest": " --hypothesis-profile=searching", "oldest": ""}
+    for name, (graders, older, everything) in last.items():
+        assert graders == "python tools/graders.py"
+        assert older == f"python tools/plain_cpu.py pytest -n 2{layout[name]} chapters"
+        assert everything == f"pytest -n 2 --thorough{layout[name]}{more[name]}"
     assert not any("--nbval-lax" in path.read_text(encoding="utf-8") for path in WORKFLOWS)
 
 
-@pytest.mark.parametrize("target", ["help", "book", "test", "serve", "pdf", "zip", "notebooks", "lab", "bench", "clean"])
+@pytest.mark.parametrize("target", ["help", "book", "test", "test-all", "graders", "serve", "pdf", "zip", "notebooks", "lab", "bench", "clean"])
 def test_make_knows_its_targets(target):
     result = subprocess.run(["make", "-n", target], cwd=ROOT, capture_output=True, text=True)
     assert result.returncode == 0, result.stderr

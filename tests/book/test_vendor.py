@@ -20,6 +20,7 @@ ROOT = Path(vendor.__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "_ext"))
 import live  # noqa: E402
 
+HANGS = 600  # seconds after which a process that should have ended is given up: never the measure of anything
 DATA = {"pyodide.mjs": b"engine", "numpy-1.whl": b"arrays"}
 
 
@@ -133,14 +134,24 @@ def test_the_command_fails_with_one_line_and_leaves_nothing(tmp_path):
 
 def test_an_interrupt_leaves_nothing(tmp_path):
     (tmp_path / "release").mkdir()
-    os.mkfifo(tmp_path / "release" / "pyodide.mjs")  # nobody writes: the command waits
+    pipe = tmp_path / "release" / "pyodide.mjs"
+    os.mkfifo(pipe)
     command = [sys.executable, ROOT / "tools" / "vendor_pyodide.py", "--target", tmp_path / "v" / "pyodide", "--from", tmp_path / "release"]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-    while not (tmp_path / "v").exists() or not list((tmp_path / "v").iterdir()):
-        time.sleep(0.02)
-        assert process.poll() is None
-    process.send_signal(signal.SIGINT)
-    said = process.communicate()[1]
+    writer = None
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        while writer is None:  # it can be opened when the command has opened it; then nothing comes, and the command waits
+            assert process.poll() is None, process.stderr.read()
+            try:
+                writer = os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
+            except OSError:
+                time.sleep(0.02)
+        assert list((tmp_path / "v").iterdir())
+        process.send_signal(signal.SIGINT)
+        try:
+            said = process.communicate(timeout=HANGS)[1]
+        finally:
+            process.kill()
+            os.close(writer)
     assert (process.returncode, said) == (130, "vendor: interrupted; nothing was changed\n")
     assert list((tmp_path / "v").iterdir()) == []
 

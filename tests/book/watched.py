@@ -7,26 +7,40 @@ from axe_playwright_python.sync_playwright import Axe
 
 SITE = Path(__file__).resolve().parents[2] / "_build" / "html"
 PAGES = browser.pages(SITE) if SITE.is_dir() else ["no site"]
+CHAPTERS = [name for name in PAGES if name.startswith("chapters/") and not name.startswith("chapters/api/")]
+PATIENCE = 300_000  # milliseconds; what a busy machine delays is no fault of the book
 # preload: axe would fetch every style sheet again, from the wrong folder. The rule is off by default, and we keep it.
 AXE_OPTIONS = {"resultTypes": ["violations"], "preload": False, "rules": {"label-content-name-mismatch": {"enabled": True}}}
-STILL = "*, *::before, *::after { transition: none !important; animation: none !important; scroll-behavior: auto !important }"
+# A page is looked at where things have come to rest, also a page that a click has led to.
+RULES = "*, *::before, *::after { transition: none !important; animation: none !important; scroll-behavior: auto !important }"
+STILL = f"""{{
+    const still = new CSSStyleSheet();
+    still.replaceSync(`{RULES}`);
+    document.adoptedStyleSheets.push(still);
+}}"""
+# For a page on which many are looked at: each is shown as on a first visit, whatever the others have stored.
+FORGETFUL = "try { localStorage.clear(); sessionStorage.clear() } catch {}"
 
 
-class Watched:
+def context(chromium, width, **options):
+    """A context of the browser, with storage of its own, in which every page can be probed."""
+    size = {"width": width, "height": browser.WIDTHS[width]}
+    made = chromium.new_context(viewport=size, **options)
+    made.set_default_timeout(PATIENCE)
+    made.add_init_script(Axe().axe_script + browser.PROBES + STILL)
+    return made
+
+
+class Page:
     """A page that notes every request to another site, every failed request and every complaint on the console."""
 
-    def __init__(self, chromium, address, width, **options):
-        self.address, self.faults, self.log = address, [], []
-        size = {"width": width, "height": browser.WIDTHS[width]}
-        self.context = chromium.new_context(viewport=size, **options)
-        self.context.set_default_timeout(120_000)
-        self.context.add_init_script(Axe().axe_script + browser.PROBES)
-        self.page = self.context.new_page()
-        self.page.on("request", lambda request: self.fault(request.url, "asks another site"))
-        self.page.on("requestfailed", self.failed)
-        self.page.on("response", lambda answer: answer.status < 400 or self.faults.append(f"{answer.status}: {answer.url}"))
-        self.page.on("console", lambda message: message.type in ("error", "warning") and self.faults.append(message.text))
-        self.page.on("pageerror", lambda error: self.faults.append(f"script: {error}"))
+    def __init__(self, page, address):
+        self.page, self.address, self.faults = page, address, []
+        page.on("request", lambda request: self.fault(request.url, "asks another site"))
+        page.on("requestfailed", self.failed)
+        page.on("response", lambda answer: answer.status < 400 or self.faults.append(f"{answer.status}: {answer.url}"))
+        page.on("console", lambda message: message.type in ("error", "warning") and self.faults.append(message.text))
+        page.on("pageerror", lambda error: self.faults.append(f"script: {error}"))
 
     def fault(self, url, text):
         if not url.startswith((self.address, "data:", "blob:")):
@@ -36,17 +50,10 @@ class Watched:
         if request.failure != "net::ERR_ABORTED":  # the first page goes on to the next before it has loaded everything
             self.faults.append(f"{request.failure}: {request.url}")
 
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *error):
-        self.context.close()
-
     def open(self, name):
         self.page.goto(self.address + name)
         if name == "index.html":  # leads to the first page at once
             self.page.wait_for_url("**/chapters/index.html")
-        self.page.add_style_tag(content=STILL)
         browser.settle(self.page)
         return self.page
 
@@ -56,41 +63,87 @@ class Watched:
         self.page.evaluate("document.dispatchEvent(new Event('toggle'))")  # the page looks again for what scrolls
         browser.settle(self.page)
 
-    def resize(self, width):
-        self.page.set_viewport_size({"width": width, "height": browser.WIDTHS[width]})
+    def resize(self, width, height=None):
+        self.page.set_viewport_size({"width": width, "height": height or browser.WIDTHS[width]})
         browser.settle(self.page)
 
 
-def look(page, scheme):
-    """What is wrong with the page as it is shown now."""
+class Watched(Page):
+    """A watched page in a context of its own, which a test may change."""
+
+    def __init__(self, chromium, address, width, **options):
+        self.context = context(chromium, width, **options)
+        super().__init__(self.context.new_page(), address)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        self.context.close()
+
+
+class Tab(Page):
+    """A watched page of a context that many tests share, emptied of what the others have stored.
+
+    A context costs as much as opening a page twice. A test that changes the context itself (an init script, a route of
+    its own, no network) needs a `Watched`: a Tab offers no `context`.
+    """
+
+    def __init__(self, shared, address):
+        page = shared.new_page()
+        session = shared.new_cdp_session(page)
+        session.send("Storage.clearDataForOrigin", {"origin": address.rstrip("/"), "storageTypes": "all"})
+        session.detach()
+        super().__init__(page, address)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        self.page.close()
+
+
+def broken(page, scheme):
+    """What is wrong with the page as it is shown now, as far as it is quickly told."""
     shown = page.evaluate("document.documentElement.dataset.theme")
     found = [f"the colours stay {shown}"] if shown not in (scheme, None) else []  # the page that only leads on has none
-    return found + page.evaluate("[...probes.broken(), ...probes.paleFormulas()]") + accessibility(page)
+    return found + page.evaluate("[...probes.broken(), ...probes.pale()]")
 
 
-def accessibility(page):
-    """What axe finds on the page as it is; only the coloured words of code are fewer, because each costs axe a millisecond."""
-    found = [f"{block}: changes its width when its words are folded" for block in page.evaluate("probes.foldWords()")]
-    for violation in page.evaluate("async options => (await axe.run(options)).violations", AXE_OPTIONS):
-        where = "; ".join(" ".join(map(str, node["target"])) for node in violation["nodes"][:3])
-        found.append(f"axe: {violation['id']}: {violation['help']}: {where}")
-    return found
+def look(page, scheme, colours="each look"):
+    """What is wrong with the page as it is shown now, axe included."""
+    return broken(page, scheme) + accessibility(page, colours)
 
 
-def check_page(name, watched, record_property):
-    """Look at one page in both widths and both schemes: first as it is, then with everything unfolded."""
-    found, views = [], 0
-    for width, schemes in zip(browser.WIDTHS, [browser.SCHEMES, browser.SCHEMES[::-1]], strict=True):
-        watched.faults.clear()
-        watched.resize(width)
-        watched.page.emulate_media(color_scheme=schemes[0])
-        page = watched.open(name)
-        for scheme in schemes:
-            page.emulate_media(color_scheme=scheme)
-            browser.settle(page)
-            found += [f"{width} px, {scheme}: {fault}" for fault in look(page, scheme)]
-            views += 1
-            page.evaluate("probes.unfold()")
-        found += [f"{width} px: {fault}" for fault in watched.faults]
-    record_property("checked views of pages (page × width × scheme) in the browser", views)
+def accessibility(page, colours="each look"):
+    """What axe finds on the page as it is. It judges the colours of "every" text, of one of "each look", or of "none"."""
+    return page.evaluate("([options, colours]) => probes.accessible(options, colours)", [AXE_OPTIONS, colours])
+
+
+# (width, scheme, is everything unfolded?): each width and each scheme is seen as the page is first, and unfolded.
+VIEWS = [(1440, "light", False), (1440, "dark", True), (390, "light", True), (390, "dark", False)]
+
+
+def check_page(name, watched, record_property, thorough):
+    """Look at one page in both widths and both schemes, with axe.
+
+    A thorough look opens the page anew for each width, and axe judges the colours of every text in all four views. On a
+    push the page is opened once, and axe judges colours once in each scheme, for one text of each look; the probe for
+    pale texts judges them in all four views.
+    """
+    page, found, shown = watched.page, [], None
+    watched.faults.clear()
+    for width, scheme, unfolded in VIEWS:
+        if width != shown:
+            page.set_viewport_size({"width": width, "height": browser.WIDTHS[width]})
+        page.emulate_media(color_scheme=scheme)
+        if shown is None or thorough and width != shown:
+            watched.open(name)
+        page.evaluate("probes.unfold()" if unfolded else "probes.refold()")
+        browser.settle(page)
+        colours = "every" if thorough else "each look" if unfolded else "none"
+        found += [f"{width} px, {scheme}: {fault}" for fault in look(page, scheme, colours)]
+        shown = width
+    record_property("checked views of pages (page × width × scheme) with axe", len(VIEWS))
+    found += watched.faults
     assert not found, f"{name}:\n" + "\n".join(found)

@@ -1,8 +1,13 @@
 """Reading, changing and running exercise notebooks in tests."""
 
+import ast
+import os
 import re
 
 import nbformat
+from nbclient import NotebookClient
+
+HANGS = 600  # seconds on the wall for one cell: no verdict, only the end of a run that would never end
 
 TAG = "exercise-"
 
@@ -36,6 +41,50 @@ def with_answer(source, id, answer):
     if not done:
         raise AssertionError(f"the cell tagged {TAG}{id} defines no {name}")
     return "\n".join(kept)
+
+
+def uses(notebook):
+    """Every call ``use("id", name)`` in the cells of a notebook, as a node of the syntax tree."""
+    code = [node for cell in notebook.cells if cell.cell_type == "code" for node in ast.walk(ast.parse(cell.source))]
+    return [node for node in code if isinstance(node, ast.Call) and ast.unparse(node.func) == "use"]
+
+
+def readers_names(notebook):
+    """Statements outside the exercise cells that read what such a cell has defined, other than through `use`.
+
+    A name counts as the reader's from the exercise cell on, until a statement gives it to something else.
+    """
+    exercises, readers, found = [cell for _, cell in exercise_cells(notebook)], set(), []
+    for cell in notebook.cells:
+        for statement in ast.parse(cell.source).body if cell.cell_type == "code" else ():
+            if cell in exercises:
+                readers |= _bound(statement)
+                continue
+            calls = [node for node in ast.walk(statement) if isinstance(node, ast.Call) and ast.unparse(node.func) == "use"]
+            through_use = {id(node.args[1]) for node in calls}
+            names = [node for node in ast.walk(statement) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)]
+            if any(node.id in readers and id(node) not in through_use for node in names):
+                found.append(ast.unparse(statement))
+            readers -= _bound(statement)
+    return found
+
+
+def _bound(statement):
+    """The names that a statement at the top of a cell gives to something."""
+    if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
+        return {statement.name}
+    if isinstance(statement, (ast.Import, ast.ImportFrom)):
+        return {alias.asname or alias.name for alias in statement.names}
+    targets = getattr(statement, "targets", [getattr(statement, "target", None)])
+    return {node.id for target in targets if target for node in ast.walk(target) if isinstance(node, ast.Name)}
+
+
+def run_in_kernel(notebook, folder, **environment):
+    """Run all cells in a fresh kernel that works in `folder`, with these variables beside ours in its environment."""
+    resources = {"metadata": {"path": str(folder)}}
+    client = NotebookClient(notebook, timeout=HANGS, startup_timeout=HANGS, kernel_name="python3", resources=resources)
+    client.execute(env={**os.environ, **environment})
+    return notebook
 
 
 def unwrapped(text):

@@ -132,7 +132,7 @@ def test_in_a_kernel_the_line_of_the_cell_is_found(tmp_path):
     ]
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
     folder = {"metadata": {"path": str(tmp_path)}}
-    client = NotebookClient(notebook, timeout=60, kernel_name="python3", resources=folder)
+    client = NotebookClient(notebook, timeout=600, startup_timeout=600, kernel_name="python3", resources=folder)
     client.execute(env={**os.environ})
     printed, shown = notebook.cells[1].outputs
     line = "It stops in your line 3, `return y[9]`. Axis 0 has 2 places, numbered from 0; place 9"

@@ -2,9 +2,9 @@
 
 import ast
 import inspect
-import time
 
 import numpy as np
+import pytest
 from exercise_cases import bits, every_exercise, every_function
 
 from attnlib.exercises import TODO, grade
@@ -53,8 +53,14 @@ def awkward(array):
 
 
 @every_function
-def test_right_answers_pass_on_read_only_arrays_that_are_not_contiguous(exercise):
-    for answer in (exercise.solution, *exercise.accepts.values()):
+def test_the_solution_passes_on_read_only_arrays_that_are_not_contiguous(exercise):
+    passes(exercise, lambda *args: exercise.solution(*map(awkward, args)))
+
+
+@pytest.mark.thorough
+@every_function
+def test_every_other_right_way_passes_on_read_only_arrays_that_are_not_contiguous(exercise):
+    for answer in exercise.accepts.values():
         passes(exercise, lambda *args, answer=answer: answer(*map(awkward, args)))
 
 
@@ -104,19 +110,12 @@ def test_the_cases_are_the_same_every_time_and_are_not_shared(exercise):
 
 
 @every_exercise
-def test_grading_leaves_the_random_numbers_alone(exercise):
-    before = str(np.random.get_state())
-    grade(exercise, exercise.family(bits(exercise.mistakes[0].id)))
-    assert str(np.random.get_state()) == before
-
-
-@every_exercise
-def test_a_check_is_quick(exercise):
-    """Processor time, and a generous limit: only a probe of absurd size can break it."""
-    start = time.process_time()
-    grade(exercise, exercise.solution)
-    grade(exercise, lambda *args: 1.5)
-    assert time.process_time() - start < 10
+def test_no_case_is_so_large_that_a_check_takes_long(exercise):
+    """Held by the size of what is handed over, since a time would depend on the machine: a few thousand numbers at most."""
+    for probe in exercise.probes:
+        handed_over = arguments(exercise, probe)
+        assert sum(map(np.size, handed_over)) <= 10_000, probe.label
+        assert all(arg <= 10_000 for arg in handed_over if isinstance(arg, int)), probe.label
 
 
 # --- the description ------------------------------------------------------------------------------

@@ -1,11 +1,17 @@
-"""The exercises in the chapters: cells and registry match, blanks are blanks, solved notebooks run and pass.
+"""The exercises in the chapters: cells and registry match, blanks are blanks, answers in their cells are judged.
 
 The helpers are tried on a tiny notebook first, so that they are known to see what they should.
+
+Every push runs the exercise cells alone, without a kernel: as they are, solved, and with a wrong answer. That is enough,
+because the other cells of a chapter take an answer through `use` or not at all, as a test here holds, and `nbval` runs
+them with the book's own functions. The thorough run solves each notebook and runs it as a whole, in a kernel.
 """
 
 import ast
 import contextlib
+import copy
 import dis
+import functools
 import io
 import os
 import re
@@ -14,9 +20,8 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
-from notebook_tools import exercise_cells, tiny_notebook, unwrapped, with_answer
+from notebook_tools import exercise_cells, readers_names, run_in_kernel, tiny_notebook, unwrapped, uses, with_answer
 
 from attnlib.exercises.engine.registry import registry
 from attnlib.exercises.engine.source import solution_source
@@ -28,22 +33,25 @@ NOTEBOOKS = {path.stem: path for path in CHAPTERS}
 # only if it is written down here: (notebook, line, reason).
 SHOWN = {}
 
-WITH_EXERCISES = [name for name, path in NOTEBOOKS.items() if exercise_cells(nbformat.read(path, as_version=4))]
-
-every_notebook = pytest.mark.parametrize("name", NOTEBOOKS)
-
-
-def read(name):
+@functools.cache
+def stored(name):
     return nbformat.read(NOTEBOOKS[name], as_version=4)
 
 
-def execute(notebook, folder, **environment):
+def read(name):
+    """The notebook as it is stored: a copy, which a test may change."""
+    return copy.deepcopy(stored(name))
+
+
+WITH_EXERCISES = [name for name in NOTEBOOKS if exercise_cells(stored(name))]
+every_notebook = pytest.mark.parametrize("name", NOTEBOOKS)
+with_exercises = pytest.mark.parametrize("name", WITH_EXERCISES)
+
+
+def execute(notebook, folder, strict="1"):
     """Run all cells in a fresh kernel; no progress file, and a strict check unless told otherwise."""
-    ours = {"ATTNLIB_PROGRESS": "off", "ATTNLIB_LIBRARY": "off", "ATTNLIB_STRICT": "1", "OPENBLAS_NUM_THREADS": "1"}
-    kernel = {**os.environ, **ours, **environment}
-    client = NotebookClient(notebook, timeout=300, kernel_name="python3", resources={"metadata": {"path": str(folder)}})
-    client.execute(env=kernel)
-    return notebook
+    ours = {"ATTNLIB_PROGRESS": "off", "ATTNLIB_LIBRARY": "off", "OPENBLAS_NUM_THREADS": "1"}
+    return run_in_kernel(notebook, folder, ATTNLIB_STRICT=strict, **ours)
 
 
 def printed(cell):
@@ -67,23 +75,27 @@ def wrong_answer(exercise, bug):
 
 def leaked_lines(notebook):
     """Lines of solutions, longer than 25 characters, that stand in a cell and are not part of the stub."""
-    stubs = "\n".join(cell.source for name in NOTEBOOKS for _, cell in exercise_cells(read(name)))
-    stubs += "\n".join(cell.source for _, cell in exercise_cells(notebook))
-    lines = set()
-    for exercise in registry().values():
-        for line in solution_source(exercise).splitlines():
-            code = line.partition("  #")[0].strip()
-            if len(code) > 25 and code not in stubs:
-                lines.add(code)
+    stubs = "\n".join(cell.source for _, cell in exercise_cells(notebook))
+    lines = {line for line in lines_of_solutions() if line not in stubs}
     found = set()
     for cell in notebook.cells:
-        found |= {line for line in lines if line in re.sub(r"[ \t]+", " ", cell.source)}
+        source = re.sub(r"[ \t]+", " ", cell.source)
+        found |= {line for line in lines if line in source}
     return found
 
 
-def run_exercises(notebook):
+@functools.cache
+def lines_of_solutions():
+    """The lines of all solutions that are longer than 25 characters and stand in no stub."""
+    stubs = "\n".join(cell.source for name in NOTEBOOKS for _, cell in exercise_cells(stored(name)))
+    lines = (line for exercise in registry().values() for line in solution_source(exercise).splitlines())
+    code = {line.partition("  #")[0].strip() for line in lines}
+    return {line for line in code if len(line) > 25 and line not in stubs}
+
+
+def run_exercises(notebook, namespace):
     """Run the first cell and the exercise cells in this process, where notebooks run; return what each check printed."""
-    namespace, texts = {}, {}
+    texts = {}
     first = next(cell for cell in notebook.cells if cell.cell_type == "code")
     with contextlib.chdir(NOTEBOOKS["01_softmax"].parent):
         exec(first.source, namespace)
@@ -111,26 +123,21 @@ def test_an_answer_takes_the_place_of_the_stub():
         with_answer('check("f", f)', "f", "f = 1")
 
 
-def test_the_tiny_notebook_runs_unattempted_solved_and_wrong(tmp_path):
-    plain = execute(tiny_notebook(), tmp_path, ATTNLIB_STRICT="0")
-    assert [printed(cell) for _, cell in exercise_cells(plain)] == [
-        "[ ] softmax: not attempted yet\n",
-        "[ ] delta_sum: not attempted yet\n",
-    ]
-    good = execute(solved(tiny_notebook()), tmp_path)
-    assert [printed(cell).split(":")[0] for _, cell in exercise_cells(good)] == ["[x] softmax", "[x] delta_sum"]
+def test_a_kernel_runs_the_tiny_notebook_unattempted_solved_and_wrong_and_stops_where_checks_are_strict(tmp_path):
     ids = [id for id, _ in exercise_cells(tiny_notebook())]
     answers = {id: wrong_answer(registry()[id], registry()[id].mistakes[0].id) for id in ids}
-    bad = execute(solved(tiny_notebook(), answers), tmp_path, ATTNLIB_STRICT="0")
-    for id, cell in exercise_cells(bad):
-        assert registry()[id].mistakes[0].say in unwrapped(printed(cell))
+    notebook = tiny_notebook()
+    notebook.cells += [*solved(tiny_notebook()).cells, *solved(tiny_notebook(), answers).cells]
+    notebook.cells.append(nbformat.v4.new_code_cell('import os\nos.environ["ATTNLIB_STRICT"] = "1"'))
+    notebook.cells += solved(tiny_notebook(), answers).cells
+    with pytest.raises(CellExecutionError, match=f"AssertionError.*{re.escape(registry()['softmax'].mistakes[0].say)}"):
+        execute(notebook, tmp_path, strict="0")
+    said = [printed(cell) for _, cell in exercise_cells(notebook)]
+    assert said[:2] == ["[ ] softmax: not attempted yet\n", "[ ] delta_sum: not attempted yet\n"]
+    assert [text.split(":")[0] for text in said[2:4]] == ["[x] softmax", "[x] delta_sum"]
+    assert all(registry()[id].mistakes[0].say in unwrapped(text) for id, text in zip(ids, said[4:6], strict=True))
+    assert said[7] == ""  # the strict check of softmax was the last thing that ran
     assert os.listdir(tmp_path) == []  # nothing was written
-
-
-def test_a_wrong_answer_stops_a_strict_run(tmp_path):
-    answers = {"softmax": "def softmax(x):\n    return np.exp(x) / np.exp(x).sum(-1, keepdims=True)"}
-    with pytest.raises(CellExecutionError, match="shift each row by its maximum"):
-        execute(solved(tiny_notebook(), answers), tmp_path)
 
 
 def test_a_leaked_solution_is_seen():
@@ -138,6 +145,15 @@ def test_a_leaked_solution_is_seen():
     assert leaked_lines(notebook) == set()
     notebook.cells.append(nbformat.v4.new_markdown_cell("Try `shifted = x -  x.max(axis=-1, keepdims=True)`."))
     assert leaked_lines(notebook) == {"shifted = x - x.max(axis=-1, keepdims=True)"}
+
+
+def test_a_cell_that_reads_an_answer_without_use_is_seen():
+    notebook = tiny_notebook()
+    assert [ast.unparse(call) for call in uses(notebook)] == ["use('softmax', softmax)"]
+    assert readers_names(notebook) == []  # after `use` the name is that of a right function
+    notebook.cells.insert(4, nbformat.v4.new_code_cell("for _ in range(3):\n    print(softmax(np.ones(3)))"))
+    notebook.cells.append(nbformat.v4.new_code_cell("delta_sum = [delta_sum]\nprint(delta_sum)"))
+    assert readers_names(notebook) == ["for _ in range(3):\n    print(softmax(np.ones(3)))", "delta_sum = [delta_sum]"]
 
 
 # --- the chapters -----------------------------------------------------------------------------------------
@@ -164,7 +180,7 @@ def test_every_check_stands_in_a_tagged_cell(name):
 @every_notebook
 def test_every_exercise_cell_is_a_stub_that_is_unattempted(name):
     notebook = read(name)
-    for id, text in run_exercises(notebook).items():
+    for id, text in run_exercises(notebook, {}).items():
         assert text == f"[ ] {id}: not attempted yet\n"
     for id, cell in exercise_cells(notebook):
         assert cell.source.count("TODO") == registry()[id].blanks, f"{id}: `blanks` is the number of TODO in its cell"
@@ -193,23 +209,39 @@ def test_the_stored_output_is_the_unattempted_line(name):
             assert printed(cell) == f"[ ] {id}: not attempted yet\n"
 
 
-@pytest.mark.parametrize("name", WITH_EXERCISES)
+@with_exercises
+def test_the_solution_in_its_cell_passes_and_is_what_the_chapter_goes_on_with(name, monkeypatch):
+    monkeypatch.setenv("ATTNLIB_STRICT", "1")
+    notebook, namespace = solved(read(name)), {}
+    for id, text in run_exercises(notebook, namespace).items():
+        assert text.startswith(f"[x] {id}: ")
+    for call in uses(notebook):
+        assert eval(ast.unparse(call), namespace) is namespace[call.args[1].id], ast.unparse(call)
+
+
+@with_exercises
+def test_other_cells_take_an_answer_through_use_or_not_at_all(name):
+    """So they cannot tell the reader's right function from the book's, with which `nbval` runs them."""
+    assert readers_names(read(name)) == []
+
+
+@with_exercises
+def test_a_wrong_answer_in_the_cell_reaches_the_judge(name):
+    """One for each cell: what is said to the other mistakes does not depend on the cell (`test_known_mistakes.py`)."""
+    mistakes = {id: registry()[id].mistakes[-1] for id, _ in exercise_cells(stored(name))}
+    answers = {id: wrong_answer(registry()[id], mistake.id) for id, mistake in mistakes.items()}
+    for id, text in run_exercises(solved(read(name), answers), {}).items():
+        assert text.startswith(f"[!] {id}: ") and mistakes[id].say in unwrapped(text)
+        assert registry()[id].value or f'case("{id}")' in unwrapped(text)
+
+
+@pytest.mark.thorough
+@with_exercises
 def test_the_solved_notebook_runs_and_passes(name):
     notebook = read(name)
     execute(solved(notebook), NOTEBOOKS[name].parent)
     for id, cell in exercise_cells(notebook):
         assert printed(cell).startswith(f"[x] {id}: ")
-
-
-@every_notebook
-def test_a_wrong_answer_in_the_cell_is_called_by_its_name(name):
-    """Every known mistake in turn. (That a notebook runs to its end without answers, `nbval` sees.)"""
-    ids = [id for id, _ in exercise_cells(read(name))]
-    for number in range(max((len(registry()[id].mistakes) for id in ids), default=0)):
-        mistakes = {id: registry()[id].mistakes[number % len(registry()[id].mistakes)] for id in ids}
-        answers = {id: wrong_answer(registry()[id], mistakes[id].id) for id in ids}
-        for id, text in run_exercises(solved(read(name), answers)).items():
-            assert mistakes[id].say in unwrapped(text)
 
 
 @every_notebook
@@ -223,7 +255,7 @@ def test_the_list_of_shown_lines_is_up_to_date():
         assert notebook in NOTEBOOKS and line in leaked_lines(read(notebook)), (notebook, line)
 
 
-@pytest.mark.parametrize("name", WITH_EXERCISES)
+@with_exercises
 def test_what_messages_tell_a_reader_to_call_is_there_and_stays(name):
     """`case`, `report` and the others are imported at the top, and no cell gives their names to something else."""
     code = [cell.source for cell in read(name).cells if cell.cell_type == "code"]

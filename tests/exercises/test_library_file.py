@@ -168,10 +168,11 @@ def test_two_processes_at_once_lose_nothing(own_file):
     code = """
 import sys, time, numpy as np
 from attnlib.exercises import save
-from attnlib.exercises.engine import accepted
+from attnlib.exercises.engine import accepted, lock
 from attnlib.exercises.engine.accepted import Accepted, Piece
 from attnlib.exercises.engine.registry import find
 from attnlib.exercises.engine.source import solution_source
+lock.SECONDS = 10**6  # on a busy machine the other may have the file for long: wait all the same
 for id in sys.argv[1:]:
     code = solution_source(find(id)) + "\\n"
     pieces = {id: Piece(id, code, ("np",)), "np": Piece("np", "import numpy as np\\n")}
@@ -180,7 +181,7 @@ print("ready", flush=True)
 sys.stdin.readline()
 save()
 """
-    ids = [exercise.id for exercise in FUNCTIONS if exercise.chapter not in ("flash", "multihead")]
+    ids = [exercise.id for exercise in FUNCTIONS if exercise.chapter in ("prerequisites", "softmax", "masks")]
     halves = ids[::2], ids[1::2]
     both = [
         subprocess.Popen(

@@ -6,8 +6,7 @@ import sys
 import nbformat
 import pytest
 from library_cases import SDPA, SOFTMAX, Notebook, solved
-from nbclient import NotebookClient
-from notebook_tools import unwrapped
+from notebook_tools import run_in_kernel, unwrapped
 
 from attnlib.exercises import TODO, check, save
 from attnlib.exercises.engine.library_text import defined
@@ -139,8 +138,7 @@ def test_in_a_kernel_the_source_of_a_cell_is_found(tmp_path):
         "import my_attention\nprint(my_attention.softmax(np.zeros(2)))",
     ]
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
-    client = NotebookClient(notebook, timeout=60, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}})
-    client.execute(env={**os.environ, "ATTNLIB_LIBRARY": str(tmp_path / "my_attention.py")})
+    run_in_kernel(notebook, tmp_path, ATTNLIB_LIBRARY=str(tmp_path / "my_attention.py"))
     said = [unwrapped("".join(output.text for output in cell.outputs)) for cell in notebook.cells]
     assert 'To keep it in my_attention.py: save("softmax") Next: ' in said[2]
     assert said[4].startswith("Saved: softmax with top, in my_attention.py, a new file in the folder ")

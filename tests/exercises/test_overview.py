@@ -1,14 +1,12 @@
 """attnlib.exercises.engine.overview: the table of the progress, and its map."""
 
-import os
 import re
 from xml.etree import ElementTree
 
 import nbformat
 import pytest
 from answers import right
-from nbclient import NotebookClient
-from notebook_tools import unwrapped
+from notebook_tools import run_in_kernel, unwrapped
 
 from attnlib.exercises import check, hint, progress
 from attnlib.exercises.engine import record
@@ -108,9 +106,7 @@ def test_the_table_of_a_page_holds_the_whole_message_and_no_markup_of_an_answer(
 def test_in_a_kernel_it_is_shown_as_a_page_and_is_the_same_each_time(tmp_path):
     cells = [nbformat.v4.new_code_cell("from attnlib.exercises import progress\nprogress('masks')") for _ in range(2)]
     notebook = nbformat.v4.new_notebook(cells=cells)
-    folder = {"metadata": {"path": str(tmp_path)}}
-    client = NotebookClient(notebook, timeout=60, kernel_name="python3", resources=folder)
-    client.execute(env={**os.environ})
+    run_in_kernel(notebook, tmp_path)
     (shown,) = notebook.cells[0].outputs
     page, text = shown.data["text/html"], shown.data["text/plain"]
     assert page.startswith('<ul class="progress-map"') and text.startswith("chapter ")

@@ -10,9 +10,9 @@ import pytest
 from notebook_tools import unwrapped
 from reader_cases import no_shift, out
 
-from attnlib.exercises import TODO, check, grade, hint, solution, use
+from attnlib.exercises import TODO, check, hint, solution, use
 from attnlib.exercises.engine.reader import say
-from attnlib.exercises.engine.registry import find, registry
+from attnlib.exercises.engine.registry import find
 
 CASES = len(find("softmax").probes)
 
@@ -125,14 +125,6 @@ def test_the_last_hint_is_named_only_after_all_others(capsys):
     assert "your last try" not in unwrapped(out(capsys))
     hint("softmax")
     assert unwrapped(out(capsys)).endswith('(Hint 3 is about the mistake of your last try: hint("softmax", 3).)')
-
-
-@pytest.mark.parametrize("id", registry())
-def test_no_message_offers_the_last_hint(id):
-    exercise = find(id)
-    for mistake in exercise.mistakes:
-        answer = exercise.family(frozenset({mistake.id}))
-        assert f'hint("{id}", {len(exercise.hints)})' not in grade(id, answer() if exercise.value else answer).lines[-1]
 
 
 def test_no_hint_is_named_before_a_try_or_after_a_pass(capsys):

@@ -32,6 +32,24 @@ BANDS = {
 bands = pytest.mark.parametrize("band", BANDS.values(), ids=BANDS)
 
 
+def in_thirds(names, rows, columns):
+    """Each row with each column: on every push a third of the pairs, in which each has its turn several times over.
+
+    Rows and columns are dictionaries from what a test's name says to a tuple of values. What only one pair can show is
+    a bug of that very pair; the thorough run looks for it.
+    """
+    pairs = [
+        pytest.param(*row, *column, id=f"{one}-{other}", marks=[pytest.mark.thorough] if (i + j) % 3 else [])
+        for i, (one, row) in enumerate(rows.items())
+        for j, (other, column) in enumerate(columns.items())
+    ]
+    return pytest.mark.parametrize(names, pairs)
+
+
+EACH_BAND = {name: (band,) for name, band in BANDS.items()}
+EACH_BLOCK = {f"{block_q}x{block_k}": (block_q, block_k) for block_q, block_k in BLOCKS}
+
+
 def make_inputs(rng, leading=(B, H), heads=HEADS, q=Q, k=K, d=D, v=V, dtype=np.float64):
     return query_key_value(rng, leading, heads, q, k, d, v, dtype)
 
@@ -62,6 +80,7 @@ def some_masks(rng, shape=(B, H, Q, K)):
 
 MASKS = list(some_masks(np.random.default_rng(0)))
 masks = pytest.mark.parametrize("kind", MASKS)
+EACH_MASK = {kind: (kind,) for kind in MASKS}
 
 
 def flash(inputs, d_out=None, mask=None, **options):

@@ -5,6 +5,9 @@ import numpy as np
 import oracles
 import pytest
 from flash_cases import (
+    EACH_BAND,
+    EACH_BLOCK,
+    EACH_MASK,
     HEADS,
     INF,
     B,
@@ -16,10 +19,9 @@ from flash_cases import (
     assert_all_close,
     assert_close,
     bands,
-    blocks,
     flash,
+    in_thirds,
     make_inputs,
-    masks,
     plain,
     some_masks,
 )
@@ -43,16 +45,14 @@ def test_matches_the_formula_written_as_loops(rng, band, heads):
     assert_close(logsumexp, plain(inputs, **band)[1])
 
 
-@bands
-@blocks
+@in_thirds(("band", "block_q", "block_k"), EACH_BAND, EACH_BLOCK)
 def test_any_blocks_give_the_values_and_gradients_of_plain_attention(rng, band, block_q, block_k):
     inputs, d_out = make_inputs(rng), rng.normal(size=(B, H, Q, V))
     actual = flash(inputs, d_out, **band, block_q=block_q, block_k=block_k)
     assert_all_close(actual, plain(inputs, d_out, **band))
 
 
-@blocks
-@masks
+@in_thirds(("kind", "block_q", "block_k"), EACH_MASK, EACH_BLOCK)
 def test_any_mask_gives_the_values_and_gradients_of_plain_attention(rng, kind, block_q, block_k):
     inputs, d_out, mask = make_inputs(rng), rng.normal(size=(B, H, Q, V)), some_masks(rng)[kind]
     for band in ({}, {"causal": True, "offset": 2}, {"window": 4, "offset": 1}):

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from flash_cases import INF, B, H, K, Q, V, allowed, assert_close, bands, flash, make_inputs, some_masks
+from flash_cases import EACH_BAND, INF, B, H, K, Q, V, allowed, assert_close, flash, in_thirds, make_inputs, some_masks
 
 from attnlib.attention import attention, attention_mask_backward
 from attnlib.flash import flash_attention, flash_attention_backward, flash_attention_mask_backward
@@ -49,8 +49,7 @@ def test_gradient_of_a_mask(rng, shape):
 # --- against plain attention ----------------------------------------------------------------------
 
 
-@bands
-@pytest.mark.parametrize("kind", ["additive", "queries", "heads", "float64", "one number"])
+@in_thirds(("kind", "band"), {kind: (kind,) for kind in ("additive", "queries", "heads", "float64", "one number")}, EACH_BAND)
 def test_the_gradient_of_a_mask_is_that_of_plain_attention(rng, kind, band):
     inputs, d_out, mask = make_inputs(rng), rng.normal(size=(B, H, Q, V)), some_masks(rng)[kind]
     saved = flash_attention(*inputs, mask=mask, **band)

@@ -2,7 +2,23 @@
 
 import numpy as np
 import pytest
-from flash_cases import INF, B, H, K, Q, V, allowed, assert_all_close, assert_close, blocks, flash, make_inputs, plain
+from flash_cases import (
+    EACH_BLOCK,
+    INF,
+    B,
+    H,
+    K,
+    Q,
+    V,
+    allowed,
+    assert_all_close,
+    assert_close,
+    blocks,
+    flash,
+    in_thirds,
+    make_inputs,
+    plain,
+)
 
 from attnlib.flash import flash_attention, flash_attention_mask_backward
 
@@ -44,8 +60,7 @@ def test_a_very_low_number_hides_a_key_too(rng, fill, dtype):
 
 
 @pytest.mark.parametrize("garbage", [1e30, -np.finfo(np.float32).max, np.finfo(np.float32).max])
-@pytest.mark.parametrize("options", ["boolean", "additive", "causal", "window"])
-@blocks
+@in_thirds(("options", "block_q", "block_k"), {kind: (kind,) for kind in ("boolean", "additive", "causal", "window")}, EACH_BLOCK)
 def test_huge_numbers_at_hidden_keys_have_no_effect(rng, garbage, options, block_q, block_k):
     inputs, d_out = make_inputs(rng, dtype=np.float32), rng.normal(size=(B, H, Q, V)).astype(np.float32) * 10
     options = {

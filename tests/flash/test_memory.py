@@ -37,7 +37,7 @@ def test_the_gradient_of_a_small_mask_takes_little_memory(rng):
 def test_a_mask_that_repeats_one_row_takes_the_room_of_one_row(rng, mask_dtype):
     n = 1024
     inputs = make_inputs(rng, leading=(), q=n, k=n, d=16, v=16, dtype=np.float32)
-    d_out, row = rng.normal(size=(n, 16)).astype(np.float32), (np.arange(n) % 3 > 0).astype(mask_dtype)
+    d_out, row = rng.normal(size=(n, 16)).astype(np.float32), (np.arange(n) % 3).astype(mask_dtype)
     mask = np.broadcast_to(row, (n, n))  # one row in memory
     options = {"block_q": 64, "block_k": 64}
     saved = flash_attention(*inputs, mask=row, **options)

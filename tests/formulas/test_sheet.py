@@ -2,7 +2,6 @@
 
 import inspect
 import re
-import subprocess
 import sys
 from importlib import util
 from pathlib import Path
@@ -35,12 +34,10 @@ def test_the_table_has_every_numbered_formula_with_a_place_and_a_test(record_pro
     record_property("checked formulas of the sheet", len(ROWS))
 
 
-def test_pytest_collects_the_test_of_each_row_and_each_proves_one_formula():
-    command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider", "tests/formulas"]
-    said = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    collected = {line for line in said.splitlines() if "::" in line}
-    others = {node for node in collected if node.startswith(Path(__file__).relative_to(ROOT).as_posix())}
-    assert sorted(TESTS) == sorted(collected - others)
+def test_pytest_collects_the_test_of_each_row_and_each_proves_one_formula(request):
+    files = sorted(set(Path(__file__).parent.glob("test_*.py")) - {Path(__file__)})
+    collected = [item.nodeid for file in files for item in pytest.Module.from_parent(request.session, path=file).collect()]
+    assert sorted(TESTS) == sorted(collected)
 
 
 @pytest.mark.parametrize("row", ROWS, ids=TESTS)

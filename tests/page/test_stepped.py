@@ -14,7 +14,7 @@ def draw(fig, step):
     return f'A bar <of height> "{step}".'
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def shown():
     with plt.rc_context():
         plotting.setup()

@@ -54,6 +54,8 @@ def run(implementation, case, dtype):
     mask = case.get("mask")
     if mask is not None and mask.dtype != bool:
         mask = mask.astype(dtype)
+    elif mask is not None and mask.ndim == arrays[0].ndim - 1 == 3 and mask.shape[1] == 1:
+        mask = mask[np.newaxis]  # PyTorch and JAX mean the heads, and attnlib wants that to be said
     return IMPLEMENTATIONS[implementation](*arrays, mask=mask, causal=case["causal"], scale=case["scale"])
 
 
@@ -73,20 +75,35 @@ def assert_agrees(results, case, tolerance):
 
 
 def by_group(cases):
-    """Cases as parameters; the test's name says which group of how many cases each belongs to."""
-    sizes = Counter(case["group"] for case in cases.values())
-    groups = {name: case["group"] for name, case in cases.items()}
-    ids = [f"{group} ({sizes[group]}){name.removeprefix(group)}" for name, group in groups.items()]
-    return pytest.mark.parametrize("case", cases.values(), ids=ids)
+    """One test for each group; its name says of how many cases."""
+    groups = {}
+    for name, case in cases.items():
+        groups.setdefault(case["group"], {})[name] = case
+    ids = [f"{group} ({len(members)})" for group, members in groups.items()]
+    return pytest.mark.parametrize("group", groups.values(), ids=ids)
+
+
+def each(group, agrees):
+    """Try every case of a group; the message of a failure has them all."""
+    failed = []
+    for name, case in group.items():
+        try:
+            agrees(case)
+        except AssertionError as error:
+            failed.append(f"{name}: {error}")
+    assert not failed, "\n\n".join(failed)
 
 
 @pytest.mark.parametrize("implementation", IMPLEMENTATIONS)
 @by_group(TORCH)
-def test_float64_agrees_with_pytorch(implementation, case):
-    # 16 times PyTorch's own rounding error, and never less than a few units in the last place.
-    floor = 4e-15 * largest(case["logsumexp"])
-    results = run(implementation, case, np.float64)
-    assert_agrees(results, case, lambda name: max(16 * case["float64_error"][name], floor * largest(case[name])))
+def test_float64_agrees_with_pytorch(implementation, group):
+    def agrees(case):
+        # 16 times PyTorch's own rounding error, and never less than a few units in the last place.
+        floor = 4e-15 * largest(case["logsumexp"])
+        results = run(implementation, case, np.float64)
+        assert_agrees(results, case, lambda name: max(16 * case["float64_error"][name], floor * largest(case[name])))
+
+    each(group, agrees)
 
 
 def float32_tolerance(case, results):
@@ -105,18 +122,24 @@ def float32_tolerance(case, results):
 
 @pytest.mark.parametrize("implementation", IMPLEMENTATIONS)
 @by_group(TORCH)
-def test_float32_agrees_with_pytorch(implementation, case):
-    results = run(implementation, case, np.float32)
-    assert {array.dtype for name, array in results.items() if name != "logsumexp"} == {np.dtype(np.float32)}
-    assert_agrees(results, case, float32_tolerance(case, results))
+def test_float32_agrees_with_pytorch(implementation, group):
+    def agrees(case):
+        results = run(implementation, case, np.float32)
+        assert {array.dtype for name, array in results.items() if name != "logsumexp"} == {np.dtype(np.float32)}
+        assert_agrees(results, case, float32_tolerance(case, results))
+
+    each(group, agrees)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64], ids=["float32", "float64"])
 @pytest.mark.parametrize("implementation", IMPLEMENTATIONS)
 @by_group(JAX)
-def test_agrees_with_jax_to_float32(implementation, case, dtype):
-    results = run(implementation, case, dtype)
-    assert_agrees(results, case, float32_tolerance(case, results))
+def test_agrees_with_jax_to_float32(implementation, group, dtype):
+    def agrees(case):
+        results = run(implementation, case, dtype)
+        assert_agrees(results, case, float32_tolerance(case, results))
+
+    each(group, agrees)
 
 
 OFFSETS = {name: case for name, case in TORCH.items() if "offset" in case}
@@ -124,10 +147,14 @@ OFFSETS = {name: case for name, case in TORCH.items() if "offset" in case}
 
 @pytest.mark.parametrize("block", [1, 3, 64])
 @by_group(OFFSETS)
-def test_flash_with_an_offset_agrees_with_the_lower_right_mask_of_pytorch(case, block):
-    arrays = [case[name].astype(np.float64) for name in ("query", "key", "value", "d_out")]
-    results = flash(*arrays, mask=None, causal=True, offset=case["offset"], scale=None, block_q=block, block_k=block)
-    assert_agrees(results, case, lambda name: 4e-15 * largest(case["logsumexp"]) * largest(case[name]))
+def test_flash_with_an_offset_agrees_with_the_lower_right_mask_of_pytorch(group, block):
+    def agrees(case):
+        arrays = [case[name].astype(np.float64) for name in ("query", "key", "value", "d_out")]
+        blocks = {"block_q": block, "block_k": block}
+        results = flash(*arrays, mask=None, causal=True, offset=case["offset"], scale=None, **blocks)
+        assert_agrees(results, case, lambda name: 4e-15 * largest(case["logsumexp"]) * largest(case[name]))
+
+    each(group, agrees)
 
 
 def test_every_recorded_case_is_here():

@@ -11,6 +11,7 @@ const book = {
 
   // settings: {root, title, author, version, notes, parts: [{caption, pages: [name, ...]}]}
   async assemble(settings) {
+    await book.holdFonts();
     book.pages = settings.parts.flatMap((part) => part.pages);
     const column = book.make("div", { className: "bd-article-container" });
     const outline = [];
@@ -19,7 +20,7 @@ const book = {
       for (const page of part.pages) {
         const article = await book.article(settings.root, page);
         column.append(article);
-        chapters.push({ id: article.id, title: book.words(article.querySelector("h1")), sections: book.sections(article) });
+        chapters.push({ id: article.id, title: paper.words(article.querySelector("h1")), sections: book.sections(article) });
       }
       outline.push({ caption: part.caption, chapters });
     }
@@ -31,6 +32,22 @@ const book = {
     book.checkLinks();
     await Promise.all([...document.images].map((picture) => picture.decode()));
     return outline;
+  },
+
+  // The fonts themselves in the place of the rules that fetch them. For paper Chromium asks for the fonts once more and
+  // waits two seconds at most: on a busy machine the book would be printed in whatever font there is.
+  async holdFonts() {
+    const rules = [...document.styleSheets].flatMap((sheet) => [...sheet.cssRules]).filter((rule) => rule instanceof CSSFontFaceRule);
+    const hold = async ({ style, parentStyleSheet }) => {
+      const name = style.getPropertyValue("font-family").replaceAll(/["']/g, "");
+      const address = style.getPropertyValue("src").match(/url\("([^"]+)"\)/)[1];
+      const answer = await fetch(new URL(address, parentStyleSheet.href ?? location.href));
+      if (!answer.ok) throw new Error(`a font is not in the site: ${name}`);
+      const [weight, slope] = ["font-weight", "font-style"].map((key) => style.getPropertyValue(key) || "normal");
+      return new FontFace(name, await answer.arrayBuffer(), { weight, style: slope }).load();
+    };
+    for (const font of await Promise.all(rules.map(hold))) document.fonts.add(font);
+    for (const rule of rules) rule.parentStyleSheet.deleteRule([...rule.parentStyleSheet.cssRules].indexOf(rule));
   },
 
   async article(root, page) {
@@ -61,7 +78,8 @@ const book = {
     article.normalize();
     article.id = book.key(page);
     article.style.page = article.id;
-    book.gatherHelps(article);
+    book.sendToTheEnd(article);
+    book.numberExercises(article);
     return article;
   },
 
@@ -73,20 +91,24 @@ const book = {
     else link.removeAttribute("href");
   },
 
-  // Hints and solutions stand at the end of the chapter: on paper nothing is folded.
-  gatherHelps(article) {
-    const boxes = [...article.querySelectorAll(".exercise-helps")];
-    if (!boxes.length) return;
-    const section = book.make("section", { id: article.id + "--hints-and-solutions", className: "helps" });
-    section.append(book.make("h2", {}, "Hints and solutions"));
-    for (const box of boxes) {
-      const exercise = box.closest("section.exercise");
-      const id = exercise.id + "--help";
-      box.replaceWith(book.make("p", { className: "see" }, book.make("a", { href: "#" + id }, "Hints and solution"), ": page ", book.pageOf(id)));
-      const heading = book.make("h3", {}, book.make("a", { href: "#" + exercise.id }, book.words(exercise.querySelector("h2, h3, h4"))));
-      section.append(book.make("section", { id }, heading, box));
+  // Answers, hints and solutions stand at the end of the chapter, as on each page that is printed alone (paper.js of
+  // the site). In a book the line under the question names the page, and so does the answer.
+  sendToTheEnd(article) {
+    paper.gather(article);
+    const target = (line) => line.querySelector("a").getAttribute("href").slice(1);
+    for (const line of article.querySelectorAll("p.see")) line.querySelector(".where").replaceWith("page ", book.pageOf(target(line)));
+    for (const head of article.querySelectorAll("p.answer-head")) head.append(", to the question on page ", book.pageOf(target(head)));
+  },
+
+  // The index of exercises names their pages, in the column in which the screen shows what is solved.
+  numberExercises(article) {
+    for (const row of article.querySelectorAll("table.exercise-index tr:has(> [hidden])")) {
+      const cell = row.lastElementChild;
+      const link = row.querySelector("a[href^='#']");
+      cell.hidden = false;
+      if (cell.tagName === "TH") cell.textContent = "Page";
+      else if (link) cell.replaceChildren(book.pageOf(link.getAttribute("href").slice(1)));
     }
-    article.querySelector("section").append(section);
   },
 
   // A place for the number of a page, filled in when the book has been printed once.
@@ -97,20 +119,16 @@ const book = {
   },
 
   fill(numbers) {
-    for (const place of document.querySelectorAll(".page-of")) place.textContent = numbers[place.dataset.of];
-  },
-
-  // The text of a heading, a formula as the MathML for screen readers says it.
-  words(heading) {
-    const copy = heading.cloneNode(true);
-    for (const extra of copy.querySelectorAll(".headerlink, mjx-math")) extra.remove();
-    return copy.textContent.replace(/\s+/g, " ").trim();
+    for (const place of document.querySelectorAll(".page-of")) {
+      if (!(place.dataset.of in numbers)) throw new Error(`no page is known for ${place.dataset.of}`);
+      place.textContent = numbers[place.dataset.of];
+    }
   },
 
   sections(box) {
     const found = [];
     for (const heading of box.querySelectorAll("section[id] > :is(h2, h3)")) {
-      const section = { id: heading.parentElement.id, title: book.words(heading), sections: [] };
+      const section = { id: heading.parentElement.id, title: paper.words(heading), sections: [] };
       if (heading.tagName === "H3" && found.length) found.at(-1).sections.push(section);
       else found.push(section);
     }

@@ -1,12 +1,12 @@
 """Is everything that the pages of the site say in the PDF?
 
-Each run of text of each block (paragraph, item, cell, line of code, caption, heading, label of a diagram) has to be
-found in the pages of its chapter, spaces aside. Each character, those of formulas with the rest, has to be there as
-often as on the page of the site. Each picture is found by its description. Each page has its number and its head.
+What a page says is what its reader sees, on the screen or on paper, as the browser shows it (blocks.js). Each run of
+text of each block (paragraph, item, cell, line of code, caption, heading, label of a diagram) has to be found in the
+pages of its chapter, spaces aside. Each character, those of formulas with the rest, has to be there as often as on the
+page of the site. Each picture is found by its description. Each page has its number and its head.
 """
 
 import io
-import re
 import unicodedata
 from collections import Counter
 from pathlib import Path
@@ -17,6 +17,14 @@ import pypdf
 BLOCKS = Path(__file__).with_name("blocks.js").read_text(encoding="utf-8")
 
 UNSEEN = ("Cc", "Cf", "Mn")
+# Characters that mean the same here, and of which a font may have only one.
+ALIKE = str.maketrans(
+    {
+        "\u2225": "\u2016",  # MathJax prints the bars of a norm with the sign for parallel lines, which its font has
+        "\u2019": "'",  # an apostrophe as typography wants it
+        "\u02bc": "'",  # and as a letter
+    }
+)
 
 
 class Report(NamedTuple):
@@ -26,8 +34,8 @@ class Report(NamedTuple):
     counts: dict
 
 
-def compare(chromium, content, site, outline, names):
-    """Compare a PDF (its bytes) with the pages of the site that it was made of."""
+def compare(content, said, outline, names):
+    """Compare a PDF (its bytes) with what the pages of the site say that it was made of."""
     reader = pypdf.PdfReader(io.BytesIO(content))
     chapters = [chapter for part in outline for chapter in part["chapters"]]
     first = [start(reader, chapter["id"]) for chapter in chapters]
@@ -35,15 +43,15 @@ def compare(chromium, content, site, outline, names):
     last = [*first[1:], len(reader.pages)]
     described = Counter(plain(alt) for alt in descriptions(reader))
     counts = Counter({"pages": len(reader.pages), "chapters": 0})
-    for name, said, begin, end in zip(names, spoken(chromium, site, names), first, last, strict=True):
-        found = lost_text(said["texts"], texts[begin:end])
-        found += lost_characters(said, texts[begin:end])
-        found += [f"the picture {alt[:60]!r}" for alt in said["pictures"] if not described[plain(alt)]]
+    for name, page, begin, end in zip(names, said, first, last, strict=True):
+        found = lost_text(page["texts"], texts[begin:end])
+        found += lost_characters(page, texts[begin:end])
+        found += [f"the picture {alt[:60]!r}" for alt in page["pictures"] if not described[plain(alt)]]
         problems += [f"{name}: {fault} is missing" for fault in found]
         counts["chapters"] += 1
-        counts["blocks of text"] += len(said["texts"])
-        counts["formulas"] += len(said["formulas"])
-        counts["pictures"] += len(said["pictures"])
+        counts["blocks of text"] += len(page["texts"])
+        counts["formulas"] += len(page["formulas"])
+        counts["pictures"] += len(page["pictures"])
     return Report(problems, dict(counts))
 
 
@@ -51,11 +59,17 @@ def start(reader, name):
     return reader.get_destination_page_number(reader.named_destinations["/" + name])
 
 
-def spoken(chromium, site, names):
-    """What each page of the site says (see blocks.js)."""
-    page = chromium.new_page()
-    said = [page.evaluate(BLOCKS, (Path(site) / f"{name}.html").read_text(encoding="utf-8")) for name in names]
-    page.close()
+def spoken(page, site, names):
+    """What each of these pages of a site says (see blocks.js), as the browser sees it in a page of that site."""
+    page.add_script_tag(content=BLOCKS)
+    said = []
+    for name in names:
+        page.evaluate("html => pieces.place(html)", (Path(site) / f"{name}.html").read_text(encoding="utf-8"))
+        for medium in ("screen", "print"):
+            page.emulate_media(media=medium)
+            page.evaluate("pieces.look()")
+        said.append(page.evaluate("pieces.read()"))
+    page.emulate_media(media="null")
     return said
 
 
@@ -73,11 +87,11 @@ def running(reader, chapters, first):
 
 
 def plain(text):
-    """The text without spaces and what is not seen; ligatures, mathematical letters and apostrophes in one form.
+    """The text without spaces and what is not seen; ligatures, mathematical letters and look-alikes in one form.
 
     Accents that are characters of their own are left out: pypdf reads them as a control character.
     """
-    text = re.sub("[\u2019\u02bc]", "'", unicodedata.normalize("NFKC", text))
+    text = unicodedata.normalize("NFKC", text).translate(ALIKE)
     return "".join(each for each in text if not each.isspace() and unicodedata.category(each) not in UNSEEN).casefold()
 
 

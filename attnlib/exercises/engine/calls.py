@@ -15,7 +15,7 @@ import numpy as np
 
 from attnlib.exercises.engine.crash import readers_line
 from attnlib.exercises.engine.returned import Unreadable, read
-from attnlib.exercises.engine.session import call_restored
+from attnlib.exercises.engine.session import call_restored, put_functions_back
 from attnlib.exercises.engine.timelimit import TimeUp, call_within
 from attnlib.exercises.engine.todo import NotAttempted
 
@@ -98,6 +98,7 @@ def run(exercise, function, probe):
 
     def call():
         kept.append(function(*args))
+        put_functions_back(left)  # with whatever the function replaced, we could not even read what it returned
         return _compared(exercise, probe, *read(exercise, kept[0]))
 
     values, problem, blank, stopped = None, "", False, None
@@ -109,6 +110,7 @@ def run(exercise, function, probe):
         except Unreadable as error:
             problem = str(error)
         except BaseException as error:  # also SystemExit: a check must survive everything
+            put_functions_back(left)
             try:
                 blank, problem = _why(error, function)
             except TimeUp as late:

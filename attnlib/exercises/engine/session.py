@@ -74,7 +74,7 @@ def session_restored():
             yield
         finally:
             _inside.check = outer
-            _put_functions_back()
+            put_functions_back([])
             for module, values in before.items():
                 _put(module, {name: values.get(name, _MISSING) for name in _AS_THEY_CAME[module]})
             for module, values in stood_in.items():
@@ -93,7 +93,7 @@ def call_restored(left):
         try:
             yield
         finally:
-            left += [f"replaces `{name}` itself, for every other cell too" for name in _put_functions_back()]
+            put_functions_back(left)
             put_modules_back()
             _not_told(traced, profiled)
             if _still_running(threads):
@@ -108,15 +108,13 @@ def _settings():
         yield
 
 
-def _put_functions_back():
-    """The functions of Python and NumPy as they came; returns the names of those that had been replaced."""
-    names = []
+def put_functions_back(left):
+    """The functions of Python and NumPy as they came; what had been replaced is added to `left`, as above."""
     for module in _MODULES:
         if not _is_as_it_came(module):
             replaced = _replaced(module)
             _put(module, _AS_THEY_CAME[module])
-            names += replaced
-    return names
+            left += [f"replaces `{name}` itself, for every other cell too" for name in replaced]
 
 
 def _is_as_it_came(module):

@@ -1,0 +1,110 @@
+"""Every known mistake of every exercise, graded once: its name, its message, whether that is true, and its smallest case."""
+
+import os
+import warnings
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from exercise_cases import EXERCISES, FUNCTIONS, every_exercise, every_function
+from graded import graded, wrong_answer
+from notebook_tools import unwrapped
+from truth import false_clauses
+
+from attnlib.exercises import check, grade
+from attnlib.exercises.engine import reader
+from attnlib.exercises.engine.calls import arguments, run
+from attnlib.exercises.engine.diagnose import is_right
+from attnlib.exercises.engine.model import Probe
+
+GOLDEN = Path(__file__).with_name("messages.txt")
+VALUES = [exercise for exercise in EXERCISES if exercise.value]
+every_value = pytest.mark.parametrize("exercise", VALUES, ids=lambda exercise: exercise.id)
+
+
+def results(exercise):
+    """Return (mistake, result) for each known mistake."""
+    return [(mistake, graded(exercise, mistake)) for mistake in exercise.mistakes]
+
+
+# --- what is said ---------------------------------------------------------------------------------
+
+
+@every_exercise
+def test_each_is_called_by_its_own_name(exercise):
+    misnamed = {
+        mistake.id: result.lines
+        for mistake, result in results(exercise)
+        if result.mistakes != (mistake.id,) or mistake.say not in result.lines[0]
+    }
+    assert misnamed == {}
+
+
+@every_exercise
+def test_what_is_said_to_it_is_true(exercise):
+    false = {}
+    for mistake, result in results(exercise):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found = false_clauses(exercise, wrong_answer(exercise, mistake), result.lines)
+        false |= {mistake.id: (found, result.lines)} if found else {}
+    assert false == {}
+
+
+def test_all_messages_are_the_reviewed_ones():
+    """Read the difference; ``ATTNLIB_GOLDEN=write`` in the environment accepts it."""
+    blocks = []
+    for exercise in EXERCISES:
+        all_results = [grade(exercise, exercise.solution), *(result for _, result in results(exercise))]
+        blocks += ["\n".join(result.lines) for result in all_results]
+    text = "\n".join(blocks) + "\n"
+    if os.environ.get("ATTNLIB_GOLDEN") == "write":
+        GOLDEN.write_text(text, encoding="utf-8")
+    assert text == GOLDEN.read_text(encoding="utf-8")
+
+
+@every_exercise
+def test_no_message_offers_the_last_hint(exercise):
+    last = f'hint("{exercise.id}", {len(exercise.hints)})'
+    assert [mistake.id for mistake, result in results(exercise) if last in result.lines[-1]] == []
+
+
+@every_exercise
+def test_a_cell_prints_what_the_judge_says(exercise, monkeypatch, capsys):
+    """Which judge a cell of a notebook asks, `test_exercise_notebooks.py` sees."""
+    for mistake, result in results(exercise):
+        monkeypatch.setattr(reader, "grade_apart", lambda *args, result=result, **options: result)
+        check(exercise.id, wrong_answer(exercise, mistake))
+        printed = capsys.readouterr().out
+        assert mistake.say in unwrapped(printed)
+        assert bool(result.case) == (f'case("{exercise.id}")' in unwrapped(printed))
+
+
+# --- the smallest case ----------------------------------------------------------------------------
+
+
+@every_function
+def test_it_fails_on_its_smallest_case_and_the_solution_does_not(exercise):
+    for mistake, result in results(exercise):
+        found = result.case
+        original = arguments(exercise, next(probe for probe in exercise.probes if probe.label == found.label))
+        assert sum(map(np.size, found)) <= sum(map(np.size, original)), mistake.id
+        one = replace(exercise, probes=(Probe("it", lambda rng, it=found: it.copy().arguments),))
+        answer = wrong_answer(exercise, mistake)
+        assert not is_right(one, run(one, answer, one.probes[0]), found.wanted), mistake.id
+        assert is_right(one, run(one, exercise.solution, one.probes[0]), found.wanted), mistake.id
+
+
+@pytest.mark.parametrize("exercise", FUNCTIONS, ids=lambda exercise: exercise.id)
+def test_the_same_answer_has_the_same_case(exercise):
+    mistake = exercise.mistakes[0]
+    found = graded(exercise, mistake).case
+    again = grade(exercise, wrong_answer(exercise, mistake), details=True).case
+    assert repr(found) == repr(again) and found._repr_html_() == again._repr_html_()
+
+
+@every_value
+def test_a_value_gives_nothing_away(exercise):
+    for mistake, result in results(exercise):
+        assert result == grade(exercise, wrong_answer(exercise, mistake)) and result.case is None
