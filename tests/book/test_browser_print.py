@@ -31,11 +31,25 @@ SEEN = """() => [...document.querySelectorAll("body *")].filter(element => eleme
     return [element.tagName + "." + element.className, style.color, style.backgroundColor, style.borderLeftColor, style.fill,
         style.filter, style.mixBlendMode, getComputedStyle(element, "::before").color].join(" ");
 })"""
-CUT = """width => [...document.querySelectorAll("article *")].filter(element => {
-    if (element.closest("mjx-assistive-mml, svg *") || !element.getClientRects().length) return false;
-    const scrolls = element.scrollWidth > element.clientWidth + 1 && getComputedStyle(element).overflowX !== "visible" && element.clientWidth;
-    return scrolls || element.getBoundingClientRect().right > width + 1;
-}).map(element => `${element.tagName}.${element.className}: ${element.textContent.slice(0, 60)}`)"""
+# What lies beyond the edge of the paper or is hidden there. The space at which a line of code was broken may hang over
+# the edge, and MathJax cuts the pieces that it makes a long brace of.
+CUT = """width => {
+    const beyond = (box) => box.right > width + 1;
+    const words = (element) => {
+        const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT), range = new Range(), found = [];
+        while (walker.nextNode()) for (const word of walker.currentNode.data.matchAll(/\\S+/g)) {
+            range.setStart(walker.currentNode, word.index);
+            range.setEnd(walker.currentNode, word.index + word[0].length);
+            found.push(...range.getClientRects());
+        }
+        return found;
+    };
+    return [...document.querySelectorAll("article *")].filter(element => {
+        if (element.closest("mjx-assistive-mml, mjx-ext, svg *") || !element.getClientRects().length) return false;
+        const scrolls = element.scrollWidth > element.clientWidth + 1 && getComputedStyle(element).overflowX !== "visible" && element.clientWidth;
+        return scrolls || beyond(element.getBoundingClientRect()) && (!element.closest("pre") || words(element).some(beyond));
+    }).map(element => `${element.tagName}.${element.className}: ${element.textContent.slice(0, 60)}`);
+}"""
 
 
 def shortened(page):

@@ -74,7 +74,7 @@ def test_axe_sees_one_pale_text_among_many_of_its_kind_and_one_plain_link(page):
 
 
 def test_a_page_is_the_same_after_axe_has_seen_it(page):
-    whole = "document.body.outerHTML"
+    whole = "document.querySelector('article').outerHTML"
     before = page.evaluate(whole)
     for colours in ("each look", "every", "none"):
         accessibility(page, colours)

@@ -62,6 +62,13 @@ def test_after_a_mistake_it_goes_on(typesetter):
     assert letters(typesetter.typeset("y", True)[0]) == "𝑦"
 
 
+def test_the_rules_of_the_style_sheet_stand_in_the_order_of_their_first_use(typesetter):
+    typesetter.typeset(r"\zeta\beta", True)
+    typesetter.typeset(r"\beta\theta\eta", False)
+    rules = re.findall(r"mjx-c\.mjx-c([0-9A-F]+)", typesetter.styles())
+    assert [chr(int(code, 16)) for code in rules if chr(int(code, 16)) in "𝜁𝛽𝜃𝜂"] == list("𝜁𝛽𝜃𝜂")
+
+
 def test_the_style_sheet_has_what_was_used_and_the_fonts_lie_where_it_says(typesetter):
     typesetter.typeset(r"\aleph_0", True)
     styles = typesetter.styles()

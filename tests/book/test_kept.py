@@ -141,6 +141,16 @@ def test_a_file_of_another_form_is_not_read(path):
     assert build_with(path, "one", make=lambda word: "new") == ["new"]
 
 
+def test_a_file_that_is_damaged_during_a_build_is_written_anew(path):
+    build_with(path, "one")
+    parts = kept.Kept(path)
+    for word in ("one", "two"):
+        parts.get(long, word, version="1")
+    DAMAGE["no database"](path)
+    parts.save()
+    assert words_in(path) == ["one", "two"]
+
+
 def test_a_damaged_part_does_not_damage_the_others(path):
     build_with(path, "one", "two", "three")
     spoil_value(path)

@@ -117,7 +117,7 @@ def look(page, scheme, colours="each look"):
 
 def accessibility(page, colours="each look"):
     """What axe finds on the page as it is. It judges the colours of "every" text, of one of "each look", or of "none"."""
-    return page.evaluate("([options, colours]) => probes.accessible(options, colours)", [AXE_OPTIONS, colours])
+    return page.evaluate("given => probes.accessible(...given)", [AXE_OPTIONS, colours])
 
 
 # (width, scheme, is everything unfolded?): each width and each scheme is seen as the page is first, and unfolded.
@@ -127,9 +127,9 @@ VIEWS = [(1440, "light", False), (1440, "dark", True), (390, "light", True), (39
 def check_page(name, watched, record_property, thorough):
     """Look at one page in both widths and both schemes, with axe.
 
-    A thorough look opens the page anew for each width, and axe judges the colours of every text in all four views. On a
-    push the page is opened once, and axe judges colours once in each scheme, for one text of each look; the probe for
-    pale texts judges them in all four views.
+    A thorough look opens the page anew for each width, and asks axe in all four views about every text. On a push the
+    page is opened once. Axe is asked where everything is unfolded, which is once for each width and each scheme, and
+    about the colours of one text of each look; the quick probes, for pale texts among them, are asked in all four views.
     """
     page, found, shown = watched.page, [], None
     watched.faults.clear()
@@ -141,9 +141,9 @@ def check_page(name, watched, record_property, thorough):
             watched.open(name)
         page.evaluate("probes.unfold()" if unfolded else "probes.refold()")
         browser.settle(page)
-        colours = "every" if thorough else "each look" if unfolded else "none"
-        found += [f"{width} px, {scheme}: {fault}" for fault in look(page, scheme, colours)]
+        faults = look(page, scheme, "every") if thorough else look(page, scheme) if unfolded else broken(page, scheme)
+        found += [f"{width} px, {scheme}: {fault}" for fault in faults]
         shown = width
-    record_property("checked views of pages (page × width × scheme) with axe", len(VIEWS))
+    record_property("checked views of pages (page × width × scheme)", len(VIEWS))
     found += watched.faults
     assert not found, f"{name}:\n" + "\n".join(found)
