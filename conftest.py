@@ -37,8 +37,8 @@ def pytest_runtest_protocol(item):
     session does, whichever other examples ran before it.
     """
     with np.printoptions(), pytest.MonkeyPatch.context() as patch:
-        if item.name.startswith("attnlib.exercises."):
-            from attnlib.exercises.engine import record
+        if item.name.startswith("attnexercises."):
+            from attnexercises.engine import record
 
             patch.setattr(record, "_memory", {})
         return (yield)

@@ -2,7 +2,7 @@
 
 A code cell tagged ``exercise-<id>`` is an exercise. Behind it come its hints and its
 solution, each folded in a native ``<details>``; their text is taken from
-`attnlib.exercises`, so the notebook itself holds no solution. Then a box to tick, which
+`attnexercises`, so the notebook itself holds no solution. Then a box to tick, which
 `_static/solved.js` shows and remembers. The section around the cell gets the class
 ``exercise``, for the style sheet.
 
@@ -17,8 +17,8 @@ from docutils import nodes
 from sphinx.transforms import SphinxTransform
 from sphinx.util import logging
 
-from attnlib.exercises.engine.registry import registry
-from attnlib.exercises.engine.source import solution_source
+from attnexercises.engine.registry import registry
+from attnexercises.engine.source import solution_source
 
 TAG = "exercise-"
 UNATTEMPTED = "not attempted yet"

@@ -1,6 +1,6 @@
 """Sphinx extension: ``{exercise-index}`` is a table of all exercises of the book, by chapter.
 
-Titles, levels and minutes are those of `attnlib.exercises`; the places are where the exercise cells stand. An exercise
+Titles, levels and minutes are those of `attnexercises`; the places are where the exercise cells stand. An exercise
 that stands nowhere, a cell without a label above its heading, and a heading that says another title are warnings.
 Which exercises are solved, only the reader's browser knows: `_static/exercise_index.js` shows it.
 """
@@ -14,7 +14,7 @@ from exercise_help import cells_of
 from predictions import reading_order
 from sphinx.util import logging
 
-from attnlib.exercises.engine.registry import registry
+from attnexercises.engine.registry import registry
 
 HEADING = re.compile(r"Exercise(?: (?P<number>[\d.]+))?: (?P<title>.*)")
 HEAD = '<tr><th scope="col">Exercise</th><th scope="col">Level</th><th scope="col">Minutes</th><th scope="col" hidden>Solved</th></tr>'

@@ -11,7 +11,7 @@ from exercise_help import cells_of
 from predictions import ALL, REVIEW, end_of, reading_order, title_of
 from sphinx.util import logging
 
-from attnlib.exercises.engine.registry import registry
+from attnexercises.engine.registry import registry
 
 logger = logging.getLogger(__name__)
 

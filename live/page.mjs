@@ -226,5 +226,5 @@ function addScratch(place) {
   const title = "A cell to try things in";
   const input = '<div class="highlight-python notranslate"><div class="highlight"><pre></pre></div></div>';
   place.innerHTML = `<details class="live-scratch"><summary>${title}</summary><div class="cell docutils container"><div class="cell_input docutils container">${input}</div></div></details>`;
-  place.querySelector("pre").textContent = 'from attnlib.exercises import progress\n\nprogress()\n';
+  place.querySelector("pre").textContent = 'from attnexercises import progress\n\nprogress()\n';
 }

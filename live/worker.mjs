@@ -8,7 +8,7 @@ const AGAIN = 5; // milliseconds between interrupts from then on: the cell has c
 const ENGINE = "pyodide.asm.wasm";
 const CORE = ["pyodide.asm.mjs", ENGINE, "python_stdlib.zip", "pyodide-lock.json"];
 const NUMPY = /^numpy-/;
-const DRAWS = /\bmatplotlib\b|\battnlib\.page\b/; // what a cell says that needs Matplotlib
+const DRAWS = /\bmatplotlib\b|\battnpage\b/; // what a cell says that needs Matplotlib
 
 let python, runtime, steps, loader, drawing;
 

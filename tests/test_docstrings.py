@@ -8,12 +8,15 @@ import re
 
 import pytest
 
+import attnexercises
 import attnlib
+import attnpage
 
-MODULES = sorted(m.name for m in pkgutil.walk_packages(attnlib.__path__, "attnlib."))
+PACKAGES = [attnlib, attnpage, attnexercises]
+MODULES = sorted(m.name for package in PACKAGES for m in pkgutil.walk_packages(package.__path__, f"{package.__name__}."))
 # What a room hands on is public; what only its files share is not, nor is what only the library itself calls.
-FOR_AUTHORS = {"attnlib.checks", "attnlib.exercises"}
-ROOMS = [m.name for m in pkgutil.iter_modules(attnlib.__path__, "attnlib.") if m.name not in FOR_AUTHORS]
+FOR_AUTHORS = {"attnlib.checks"}
+ROOMS = [m.name for m in pkgutil.iter_modules(attnlib.__path__, "attnlib.") if m.name not in FOR_AUTHORS] + ["attnpage"]
 
 # The letters of the legend in attnlib/__init__.py.
 AXES = re.findall(r"^``(\w)``", attnlib.__doc__, re.MULTILINE)
@@ -25,7 +28,7 @@ def public_names():
         room = importlib.import_module(module_name)
         for name in room.__all__:
             member = getattr(room, name)
-            if inspect.ismodule(member):  # attnlib.page.plotting, used under its own name
+            if inspect.ismodule(member):  # attnpage.plotting, used under its own name
                 for inner, function in vars(member).items():
                     if not inner.startswith("_") and getattr(function, "__module__", None) == member.__name__:
                         yield f"{member.__name__}.{inner}", function, None
@@ -96,7 +99,7 @@ def calls_and_raises(function):
 
 
 def test_the_lint_looks_at_what_it_should():
-    assert {"attnlib.softmax.softmax", "attnlib.softmax.OnlineSoftmax.update", "attnlib.page.plotting.heatmap"} <= set(CALLABLES)
+    assert {"attnlib.softmax.softmax", "attnlib.softmax.OnlineSoftmax.update", "attnpage.plotting.heatmap"} <= set(CALLABLES)
     assert "attnlib.softmax.OnlineSoftmax" in CLASSES
     assert AXES == ["b", "h", "q", "k", "d", "v", "m", "n"]
     found = sections(importlib.import_module("attnlib.softmax").softmax)
@@ -162,7 +165,7 @@ def test_every_field_of_a_class_is_documented(member):
         assert list(entries(found.get("Attributes", found.get("Parameters", [])))) == fields
 
 
-@cases({name: member for name, (member, _) in PUBLIC.items() if not member.__module__.startswith("attnlib.page.")})
+@cases({name: member for name, (member, _) in PUBLIC.items() if not member.__module__.startswith("attnpage.")})
 def test_shapes_are_written_in_axis_letters(member):
     found = sections(member)
     words = set(inspect.signature(member).parameters)  # of a class: its fields

@@ -1,4 +1,8 @@
-"""The library as a whole: one room a topic, each built on the rooms below it, and all of it on NumPy alone."""
+"""The library as a whole: one room a topic, each built on the rooms below it, and all of it on NumPy alone.
+
+Two packages stand beside it, `attnpage` (what a page of the book shows) and `attnexercises`. They may build on the
+library; the library may not build on them.
+"""
 
 import ast
 import importlib
@@ -15,8 +19,9 @@ import pytest
 import attnlib
 
 LIBRARY = Path(attnlib.__file__).parent
+PACKAGES = {"attnlib": LIBRARY, "attnpage": LIBRARY.parent / "attnpage", "attnexercises": LIBRARY.parent / "attnexercises"}
 
-# The one list: what a room may import besides itself. `page` and `exercises` are for readers, no room builds on them.
+# The one list: what a room may import besides itself, and what the two packages beside the library may import of it.
 BELOW = {
     "checks": set(),
     "softmax": {"checks"},
@@ -29,20 +34,20 @@ BELOW = {
     "positions": {"checks"},
     "gradients": {"checks"},
     "training": {"checks", "softmax", "masks", "attention", "multihead", "positions", "decoding"},
-    "page": {"checks", "softmax", "masks", "attention"},
-    "exercises": set(),
 }
-FILES = sorted(path for path in LIBRARY.rglob("*.py") if path.parent != LIBRARY)
-MODULES = sorted(m.name for m in pkgutil.walk_packages(attnlib.__path__, "attnlib."))
+BESIDE = {"attnpage": {"checks", "softmax", "masks", "attention"}, "attnexercises": set()}
+FILES = sorted(path for folder in PACKAGES.values() for path in folder.rglob("*.py") if path.parent != LIBRARY)
+MODULES = sorted(m.name for name, path in PACKAGES.items() for m in pkgutil.walk_packages([str(path)], f"{name}."))
 FOLDERS = sorted({path.parent for path in FILES})
+ROOMS = [*(f"attnlib.{room}" for room in BELOW), *BESIDE]
 
 
 def name_of(path):
-    return ".".join(("attnlib", *path.relative_to(LIBRARY).with_suffix("").parts)).removesuffix(".__init__")
+    return ".".join(path.relative_to(LIBRARY.parent).with_suffix("").parts).removesuffix(".__init__")
 
 
 def rooms_imported(tree):
-    """The rooms that a file imports anywhere, also inside a function."""
+    """The rooms of the library, and the packages beside it, that a file imports anywhere, also inside a function."""
     for node in ast.walk(tree):
         names = []
         if isinstance(node, ast.Import):
@@ -51,8 +56,11 @@ def rooms_imported(tree):
             assert node.level == 0, "imports name the room"
             names = [f"{node.module}.{alias.name}" for alias in node.names]
         for name in names:
-            if name.startswith("attnlib."):
-                yield name.split(".")[1]
+            package, *rest = name.split(".")
+            if package in BESIDE:
+                yield package
+            elif package == "attnlib" and rest and rest[0] in BELOW:
+                yield rest[0]
 
 
 def test_the_list_names_every_room():
@@ -69,14 +77,15 @@ def test_the_order_has_no_circle():
 
 @pytest.mark.parametrize("path", FILES, ids=name_of)
 def test_a_room_imports_only_rooms_below_it(path):
-    room = path.relative_to(LIBRARY).parts[0]
+    package, room, *_ = path.relative_to(LIBRARY.parent).parts
+    home, below = (package, BESIDE[package]) if package in BESIDE else (room, BELOW[room])
     used = set(rooms_imported(ast.parse(path.read_text(encoding="utf-8"))))
-    assert used <= BELOW[room] | {room}, f"{room} may build on {sorted(BELOW[room])} only"
+    assert used <= below | {home}, f"{home} may build on {sorted(below)} only"
 
 
 def test_the_check_of_imports_sees_each_way_to_import():
-    code = "import attnlib.masks.patterns\nfrom attnlib import flash\ndef f():\n    from attnlib.costs.flops import Flops"
-    assert set(rooms_imported(ast.parse(code))) == {"masks", "flash", "costs"}
+    code = "import attnlib.masks.patterns\nfrom attnlib import flash\ndef f():\n    from attnlib.costs.flops import Flops\n    import attnpage"
+    assert set(rooms_imported(ast.parse(code))) == {"masks", "flash", "costs", "attnpage"}
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: name_of(folder / "__init__.py"))
@@ -91,7 +100,7 @@ def test_a_room_says_what_each_file_holds_and_does_nothing_else(folder):
         assert isinstance(node, ast.ImportFrom) or listing, f"line {node.lineno}: only imports and __all__"
 
 
-@pytest.mark.parametrize("name", sorted(f"attnlib.{room}" for room in BELOW))
+@pytest.mark.parametrize("name", ROOMS)
 def test_a_room_hands_on_what_it_lists(name):
     room = importlib.import_module(name)
     assert list(room.__all__) == list(dict.fromkeys(room.__all__))
@@ -106,19 +115,19 @@ def test_no_file_hides_behind_an_underscore():
 
 def test_no_name_is_a_file_and_what_the_room_hands_on():
     """Or `import attnlib.room.name` would give the function in the place of the file."""
-    for room in BELOW:
-        offered = set(importlib.import_module(f"attnlib.{room}").__all__)
-        files = {path.stem for path in (LIBRARY / room).glob("*.py")}
+    for room in ROOMS:
+        offered = set(importlib.import_module(room).__all__)
+        files = {path.stem for path in LIBRARY.parent.joinpath(*room.split(".")).glob("*.py")}
         assert offered & files <= {"plotting"}, room  # that is the file itself
 
 
 IMPORTS = """
 import importlib, json, sys
-here = {name.partition(".")[0] for name in sys.modules} | sys.stdlib_module_names | {"attnlib"}
+here = {name.partition(".")[0] for name in sys.modules} | sys.stdlib_module_names | {"attnlib", "attnpage", "attnexercises"}
 for modules in json.loads(sys.argv[1]):
     for name in [name for name in sys.modules if name.partition(".")[0] not in here | {"numpy"}]:
         del sys.modules[name]  # or what one brings would not be new for the next
-    for name in [name for name in sys.modules if name.startswith("attnlib")]:
+    for name in [name for name in sys.modules if name.startswith(("attnlib", "attnpage", "attnexercises"))]:
         del sys.modules[name]
     for name in modules:
         importlib.import_module(name)
@@ -135,8 +144,8 @@ def imported_by(*groups):
     return [{name for name in names if not name.startswith(("_cython", "cython_"))} for names in brought]  # of numpy.random
 
 
-BUILT = sorted(room for room in BELOW if room != "page")
-OF_ROOM = {room: [name for name in MODULES if f"{name}.".startswith(f"attnlib.{room}.")] for room in BUILT}
+BUILT = sorted(set(ROOMS) - {"attnpage"})
+OF_ROOM = {room: [name for name in MODULES if f"{name}.".startswith(f"{room}.")] for room in BUILT}
 
 
 def test_a_room_imports_numpy_and_nothing_else():

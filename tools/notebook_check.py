@@ -80,7 +80,7 @@ def check_columns(outputs):
     lines = [line.strip() for line in printed.splitlines()]
     rows = [not line.startswith("[") and bool(COLUMNS.fullmatch(line)) for line in lines]
     start = next((number for number in range(len(rows)) if rows[number : number + 3] == [True] * 3), None)
-    return [] if start is None else [f"a table made of spaces, from {lines[start]!r}; use attnlib.page.table"]
+    return [] if start is None else [f"a table made of spaces, from {lines[start]!r}; use attnpage.table"]
 
 
 def check_figure(settings, pictures):

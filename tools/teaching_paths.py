@@ -16,7 +16,7 @@ from notebook_time import LINES, STATED, WORDS
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
-from attnlib.exercises.engine.registry import registry  # noqa: E402
+from attnexercises.engine.registry import registry  # noqa: E402
 
 CHAPTERS = ROOT / "chapters"
 PAGE = CHAPTERS / "teachers.md"

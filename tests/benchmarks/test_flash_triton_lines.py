@@ -4,7 +4,7 @@ import ast
 from pathlib import Path
 
 from attnlib.costs import counted_flash
-from attnlib.page import source
+from attnpage import source
 
 KERNEL = Path(__file__).parents[2] / "benchmarks" / "flash_triton.py"
 

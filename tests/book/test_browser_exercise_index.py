@@ -4,7 +4,7 @@ from playwright.sync_api import expect
 from test_browser_solved import NO_STORAGE
 from watched import accessibility
 
-from attnlib.exercises.engine.registry import registry
+from attnexercises.engine.registry import registry
 
 INDEX, CHAPTER = "chapters/exercises.html", "chapters/puzzles.html"
 SHOWN = "table.exercise-index [data-exercise-row]:not([hidden])"

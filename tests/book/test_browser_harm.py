@@ -51,4 +51,4 @@ def test_harm_ends_with_the_page_and_loses_no_work(solved, name):
     assert "[x] softmax" in solved.run(solved.exercise("softmax"))
     assert "solved" in solved.exercise("softmax").locator(".live-badge").inner_text()
     cell.get_by_role("button", name="Reset").click()
-    assert cell.locator("textarea").input_value().startswith("from attnlib.exercises import progress")
+    assert cell.locator("textarea").input_value().startswith("from attnexercises import progress")

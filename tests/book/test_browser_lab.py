@@ -12,7 +12,7 @@ from pathlib import Path
 import browser
 import nbformat
 import pytest
-from attnlib.page import tap_figure
+from attnpage import tap_figure
 from playwright.sync_api import expect
 from watched import PATIENCE
 
@@ -21,7 +21,7 @@ COMMAND = "jupyter lab --config=tools/lab/config.py"
 STARTS = 600  # seconds; it takes three on an idle machine
 
 # A notebook of somebody else, with a table to tap as it was stored, and the code that makes another.
-CODE = """from attnlib.page import tap_figure
+CODE = """from attnpage import tap_figure
 tap_figure([[1], [2]], [[0], [1]], rows=["a", "b"], columns=["c", "d"], caption="A map", start=(1, 1))"""
 STORED = tap_figure([[1], [2]], [[0], [1]], rows=["a", "b"], columns=["c", "d"], caption="A map")
 SHOWN = {"text/html": STORED._repr_html_(), "text/plain": repr(STORED)}

@@ -13,8 +13,8 @@ from compare import text
 from running import BEGUN, TEXTS, Running, expect, has_python
 from watched import PATIENCE, Watched, accessibility
 
-from attnlib.exercises import grade
-from attnlib.exercises.engine.registry import find
+from attnexercises import grade
+from attnexercises.engine.registry import find
 
 CHAPTER, NEXT = "chapters/01_softmax.html", "chapters/02_attention.html"
 HEAD, TAIL = "def softmax(x):\n", '\n\ncheck("softmax", softmax)'
@@ -127,7 +127,7 @@ WATCH = """output => {
     const note = () => { if (shownTexts.at(-1) !== output.textContent) shownTexts.push(output.textContent); };
     new MutationObserver(note).observe(output, { childList: true, subtree: true, characterData: true });
 }"""
-PROGRESS = """from attnlib.page import training_progress
+PROGRESS = """from attnpage import training_progress
 import time
 
 report = training_progress(40)
@@ -210,7 +210,7 @@ def test_an_exercise_wrong_hinted_right_kept_and_used_in_the_next_chapter(own_de
     assert cell.locator(".live-badge").inner_text() == "solved, 2 tries"
     expect(page.locator("input[data-exercise=softmax]")).to_be_checked()
     running = Running(own_desk.open(NEXT))
-    shown = running.run(running.scratch, 'from attnlib.exercises import load\nload("softmax")(np.zeros(4))')
+    shown = running.run(running.scratch, 'from attnexercises import load\nload("softmax")(np.zeros(4))')
     assert "Yours, from my_attention.py: softmax." in shown and "0.25" in shown
 
 

@@ -5,7 +5,7 @@ import json
 from playwright.sync_api import expect
 from watched import accessibility
 
-from attnlib.exercises.engine.registry import registry
+from attnexercises.engine.registry import registry
 
 FIRST, SHORT, REVIEW = (f"chapters/{name}.html" for name in ("04_masks", "puzzles", "review"))
 KEY = "attention-derived-"

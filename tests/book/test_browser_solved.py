@@ -5,7 +5,7 @@ import re
 from playwright.sync_api import expect
 from watched import accessibility
 
-from attnlib.exercises.engine.registry import registry
+from attnexercises.engine.registry import registry
 
 CHAPTER, MAP = "chapters/puzzles.html", "chapters/index.html"  # the shortest page with exercises
 FIRST = "input[data-exercise=soft_maximum_slopes]"

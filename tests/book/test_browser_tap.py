@@ -5,7 +5,7 @@ from pathlib import Path
 import browser
 import numpy as np
 import pytest
-from attnlib.page import tap_figure
+from attnpage import tap_figure
 from watched import SITE, accessibility
 
 ROOT = Path(__file__).resolve().parents[2]

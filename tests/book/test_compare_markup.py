@@ -5,8 +5,8 @@ import math
 import compare
 import matplotlib.pyplot as plt
 import pytest
-from attnlib.page.stepped import stepped_figure
-from attnlib.page.tables import table
+from attnpage.stepped import stepped_figure
+from attnpage.tables import table
 from compare import markup
 
 IN, RELATIVE = ("error", "in `d_x`"), ("error", "relative")

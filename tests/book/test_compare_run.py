@@ -21,9 +21,9 @@ import sys
 import matplotlib.pyplot as plt
 from IPython.display import HTML, display
 
-from attnlib.page import plotting
-from attnlib.page.stepped import stepped_figure
-from attnlib.page.tables import table
+from attnpage import plotting
+from attnpage.stepped import stepped_figure
+from attnpage.tables import table
 
 plotting.setup()
 

@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "_ext"))
 import exercise_index  # noqa: E402
 
-from attnlib.exercises.engine.registry import registry  # noqa: E402
+from attnexercises.engine.registry import registry  # noqa: E402
 
 ROW = re.compile(
     r'<tr data-exercise-row="(\w+)" data-level="(\w+)" data-minutes="(\d+)"><td><a href="(\w+)\.html#([\w-]+)">(.*?)</a></td>'

@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 import nbformat
 import pytest
 
-from attnlib.page import plotting
+from attnpage import plotting
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "_ext"))

@@ -7,7 +7,7 @@ import nbformat
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = sorted([*ROOT.glob("chapters/*.ipynb"), *ROOT.glob("chapters/**/*.md"), *ROOT.glob("attnlib/**/*.py")])
+PAGES = sorted([*ROOT.glob("chapters/*.ipynb"), *ROOT.glob("chapters/**/*.md"), *(path for name in ("attnlib", "attnpage", "attnexercises") for path in ROOT.glob(f"{name}/**/*.py"))])
 FORMULA = re.compile(r"\$\$(.+?)\$\$|(?<!\\)\$([^$\n]+?)\$|\.\. math::((?:.*\n)(?:(?: {4,}.*)?\n)*)|:math:`([^`]+)`", re.S)
 WORDS = re.compile(r"\\(?:text|operatorname|mathrm|mathit|tag|mathbf)\*?\{[^{}]*\}|\\[A-Za-z]+")
 TEMPERATURE = re.compile(r"(?<![A-Za-z])T(?![A-Za-z])")

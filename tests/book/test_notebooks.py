@@ -72,7 +72,7 @@ def ran(tmp_path_factory):
     path = store(
         tmp_path_factory.mktemp("ran") / "small.ipynb",
         text("# Small\n\nHalf of a half is 0.25."),
-        code("import matplotlib.pyplot as plt\n\nfrom attnlib.page import plotting\n\nplotting.setup()", 1),
+        code("import matplotlib.pyplot as plt\n\nfrom attnpage import plotting\n\nplotting.setup()", 1),
         code("print(f'{0.5 * 0.5:.2f}')", 2),
         code("from IPython.display import HTML\n\nHTML(f'<table><tr><td>{3 * 4}</td></tr></table>')", 3),
         code("fig, ax = plt.subplots(figsize=(2, 1))\n_ = ax.plot([0, 1], color='#123456')", 4, **PICTURE),

@@ -8,7 +8,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "_ext"))
 import review_exercises  # noqa: E402
 
-from attnlib.exercises.engine.registry import registry  # noqa: E402
+from attnexercises.engine.registry import registry  # noqa: E402
 
 CARD = re.compile(
     r'<div class="review-exercise" data-unsolved="(\w+)" data-page="(\w+)"><p>Exercise: <a href="(\w+)\.html#([\w-]+)">(.*?)</a></p>'

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from attnlib.exercises import grade
+from attnexercises import grade
 
 
 def right(x):

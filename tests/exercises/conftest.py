@@ -2,7 +2,7 @@
 
 import pytest
 
-from attnlib.exercises.engine import accepted, checked, record, shrink
+from attnexercises.engine import accepted, checked, record, shrink
 
 
 @pytest.fixture(autouse=True)

@@ -5,7 +5,7 @@ A new exercise is tested by being registered; nothing is to be added here.
 
 import pytest
 
-from attnlib.exercises.engine.registry import registry
+from attnexercises.engine.registry import registry
 
 EXERCISES = list(registry().values())
 FUNCTIONS = [exercise for exercise in EXERCISES if not exercise.value]

@@ -8,7 +8,7 @@ import functools
 
 from exercise_cases import bits
 
-from attnlib.exercises import grade
+from attnexercises import grade
 
 
 def wrong_answer(exercise, mistake):

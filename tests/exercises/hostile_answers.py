@@ -20,7 +20,7 @@ import warnings
 import numpy as np
 from answers import EqualToAll, right
 
-from attnlib.exercises import grade
+from attnexercises import grade
 
 REPLACES = "your function replaces `{}` itself, for every other cell too"
 
@@ -105,7 +105,7 @@ def exits_at_once(x):
 
 
 def checks_itself(x):
-    from attnlib.exercises import check
+    from attnexercises import check
 
     check("softmax", checks_itself)
     return right(x)
@@ -118,7 +118,7 @@ def grades_itself_and_hides_it(x):
 
 
 def uses_another_exercise(x):
-    from attnlib.exercises import use
+    from attnexercises import use
 
     use("delta_sum", 3)
     return right(x)

@@ -5,7 +5,7 @@ import linecache
 
 import numpy as np
 
-from attnlib.exercises import TODO, check, save
+from attnexercises import TODO, check, save
 
 SOFTMAX = """
 def softmax(x):

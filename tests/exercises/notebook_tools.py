@@ -92,7 +92,7 @@ def unwrapped(text):
     return " ".join(text.split())
 
 
-def tiny_notebook(first="import numpy as np\nfrom attnlib.exercises import TODO, check"):
+def tiny_notebook(first="import numpy as np\nfrom attnexercises import TODO, check"):
     """A chapter with a function exercise and a value exercise, for testing the tests."""
     softmax = """def softmax(x):
     shifted = TODO  # every exponent at most 0
@@ -112,7 +112,7 @@ check("softmax", softmax)"""
         ),
         nbformat.v4.new_code_cell(softmax, metadata={"tags": ["exercise-softmax"]}),
         nbformat.v4.new_code_cell(
-            'from attnlib.exercises import use\nsoftmax = use("softmax", softmax)\n'
+            'from attnexercises import use\nsoftmax = use("softmax", softmax)\n'
             "assert np.allclose(softmax(np.array([0.0, 0.0])), 0.5)"
         ),
         nbformat.v4.new_markdown_cell("### Exercise 1.2: A sum with a Kronecker delta\n\n*Easy · 3 minutes*\n\nAdd."),

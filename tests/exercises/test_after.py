@@ -1,4 +1,4 @@
-"""attnlib.exercises.engine.after: which exercise comes next, and how the book's answer differs."""
+"""attnexercises.engine.after: which exercise comes next, and how the book's answer differs."""
 
 import re
 from pathlib import Path
@@ -10,9 +10,9 @@ from answers import right
 from library_cases import Notebook
 from notebook_tools import exercise_cells, unwrapped
 
-from attnlib.exercises import check
-from attnlib.exercises.engine.after import CHAPTERS, chapter_name, difference, next_exercise, where_it_is
-from attnlib.exercises.engine.registry import find, registry
+from attnexercises import check
+from attnexercises.engine.after import CHAPTERS, chapter_name, difference, next_exercise, where_it_is
+from attnexercises.engine.registry import find, registry
 
 NOTEBOOKS = sorted((Path(__file__).parents[2] / "chapters").glob("*.ipynb"))
 
@@ -53,7 +53,7 @@ def test_it_is_named_with_its_place(capsys):
 
 
 def test_after_the_last_one_there_is_no_next(capsys, monkeypatch):
-    from attnlib.exercises.engine import record
+    from attnexercises.engine import record
 
     others = {id: record.blank() | {"state": "passed"} for id in registry() if id != "softmax"}
     monkeypatch.setattr(record, "_memory", others)

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from answers import first_line
 
-from attnlib.exercises import grade
-from attnlib.exercises.multihead.looks import texts, tokens, weights_of
+from attnexercises import grade
+from attnexercises.multihead.looks import texts, tokens, weights_of
 
 
 def previous(size, k=-1, width=None):

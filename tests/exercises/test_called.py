@@ -1,4 +1,4 @@
-"""attnlib.exercises.engine: is whatever can be called called, and the rest told what is wanted?"""
+"""attnexercises.engine: is whatever can be called called, and the rest told what is wanted?"""
 
 import functools
 import re
@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from answers import first_line, right
 
-from attnlib.exercises import grade
+from attnexercises import grade
 
 
 class Model:

@@ -1,4 +1,4 @@
-"""attnlib.exercises.engine.case: the smallest failing case, to play with and to read.
+"""attnexercises.engine.case: the smallest failing case, to play with and to read.
 
 That every known mistake has one, `test_known_mistakes.py` holds.
 """
@@ -11,12 +11,12 @@ from answers import right
 from notebook_tools import unwrapped
 from reader_cases import no_shift
 
-from attnlib.exercises import TODO, case, check, grade
-from attnlib.exercises.engine import case_html, shrink
-from attnlib.exercises.engine.calls import TIME_LIMIT
-from attnlib.exercises.engine.case import Case
-from attnlib.exercises.engine.registry import find
-from attnlib.exercises.engine.timelimit import TimeUp
+from attnexercises import TODO, case, check, grade
+from attnexercises.engine import case_html, shrink
+from attnexercises.engine.calls import TIME_LIMIT
+from attnexercises.engine.case import Case
+from attnexercises.engine.registry import find
+from attnexercises.engine.timelimit import TimeUp
 
 
 def case_of(id, answer):

@@ -8,8 +8,8 @@ import sys
 
 import pytest
 
-from attnlib.exercises.classroom import chapters, main, nbgrader, otter, scores
-from attnlib.exercises.engine.registry import registry
+from attnexercises.classroom import chapters, main, nbgrader, otter, scores
+from attnexercises.engine.registry import registry
 
 every_topic = pytest.mark.parametrize("topic", chapters.topics())
 both = pytest.mark.parametrize("grader", ["otter", "nbgrader"])
@@ -50,7 +50,7 @@ def test_each_exercise_is_one_graded_cell_worth_its_level(topic, tmp_path):
 def test_an_assignment_holds_what_its_notebook_opens(grader, tmp_path):
     path = {"otter": otter, "nbgrader": nbgrader}[grader].export("gradients", tmp_path)
     beside = {item.name for item in path.parent.iterdir()}
-    assert {"data", "diagrams", "attnlib"} <= beside
+    assert {"data", "diagrams", "attnlib", "attnpage", "attnexercises"} <= beside
     assert not list(path.parent.rglob("__pycache__"))
     cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
     assert not any(cell.get("outputs") for cell in cells)
@@ -82,7 +82,7 @@ def test_what_cannot_be_exported_is_one_sentence(grader, chapter, book, says, tm
     named = ["--book", str(tmp_path / book)] if book else []
     assert main(["export", f"--{grader}", *named, chapter, str(tmp_path / "out")]) == 2
     said = capsys.readouterr()
-    assert said.err.startswith("attnlib.exercises: ") and says in said.err and said.err.count("\n") == 1
+    assert said.err.startswith("attnexercises: ") and says in said.err and said.err.count("\n") == 1
     assert not (tmp_path / "out").exists()
 
 
@@ -124,6 +124,6 @@ def test_scores_are_a_table_that_reads_back(tmp_path, capsys):
 
 
 def test_the_module_is_a_command(tmp_path):
-    command = [sys.executable, "-m", "attnlib.exercises", "export", "--otter", "nothing", str(tmp_path)]
+    command = [sys.executable, "-m", "attnexercises", "export", "--otter", "nothing", str(tmp_path)]
     done = subprocess.run(command, cwd=chapters.LIBRARY.parent, capture_output=True, text=True)
-    assert done.returncode == 2 and done.stderr.startswith("attnlib.exercises: there is no chapter 'nothing'")
+    assert done.returncode == 2 and done.stderr.startswith("attnexercises: there is no chapter 'nothing'")

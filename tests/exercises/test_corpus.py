@@ -15,9 +15,9 @@ from corpus import ACCEPTED, RIGHTLY, WRONGLY, answers, judged
 from corpus.counts import table
 from truth import false_clauses
 
-from attnlib.exercises.engine import diagnose
-from attnlib.exercises.engine.calls import run_trusted
-from attnlib.exercises.engine.registry import find
+from attnexercises.engine import diagnose
+from attnexercises.engine.calls import run_trusted
+from attnexercises.engine.registry import find
 
 TOPICS = sorted({answer.topic for answer in answers()})
 MOST = 0.65  # the share of a topic's answers that has to be named

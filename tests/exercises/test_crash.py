@@ -1,4 +1,4 @@
-"""attnlib.exercises.engine.crash: the reader's own line, and the exception in words; and what the function printed."""
+"""attnexercises.engine.crash: the reader's own line, and the exception in words; and what the function printed."""
 
 import functools
 import os
@@ -11,9 +11,9 @@ from library_cases import Notebook
 from nbclient import NotebookClient
 from notebook_tools import unwrapped
 
-from attnlib.exercises import check, grade
-from attnlib.exercises.engine.crash import in_words
-from attnlib.exercises.engine.registry import find
+from attnexercises import check, grade
+from attnexercises.engine.crash import in_words
+from attnexercises.engine.registry import find
 
 
 def stopped(answer, id="softmax"):
@@ -126,7 +126,7 @@ def test_the_line_stands_below_the_sentence(capsys):
 
 def test_in_a_kernel_the_line_of_the_cell_is_found(tmp_path):
     cells = [
-        "from attnlib.exercises import check, case",
+        "from attnexercises import check, case",
         "def softmax(x):\n    y = x\n    return y[9]\ncheck('softmax', softmax)",
         "case('softmax')",
     ]

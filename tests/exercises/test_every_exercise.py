@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from exercise_cases import bits, every_exercise, every_function
 
-from attnlib.exercises import TODO, grade
-from attnlib.exercises.engine import diagnose
-from attnlib.exercises.engine.calls import argument_names, arguments, run
-from attnlib.exercises.engine.registry import _BOOK_ORDER
-from attnlib.exercises.engine.source import solution_source
+from attnexercises import TODO, grade
+from attnexercises.engine import diagnose
+from attnexercises.engine.calls import argument_names, arguments, run
+from attnexercises.engine.registry import _BOOK_ORDER
+from attnexercises.engine.source import solution_source
 
 
 def passes(exercise, answer):
@@ -79,7 +79,7 @@ def test_the_oracle_owes_nothing_to_the_solution_or_the_library(exercise):
     tree = ast.parse(inspect.getsource(inspect.getmodule(exercise.oracle)))
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom):
-            assert not node.module.startswith("attnlib") or node.module.startswith("attnlib.exercises"), node.module
+            assert not node.module.startswith("attnlib"), node.module
         elif isinstance(node, ast.Import):
             assert not any(name.name.startswith("attnlib") for name in node.names)
 

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from exercise_cases import bits, every_exercise, every_function
 
-from attnlib.exercises import grade
-from attnlib.exercises.engine import diagnose
-from attnlib.exercises.engine.calls import arguments
+from attnexercises import grade
+from attnexercises.engine import diagnose
+from attnexercises.engine.calls import arguments
 
 # --- known mistakes -------------------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ import nbformat
 import pytest
 from notebook_tools import tiny_notebook
 
-from attnlib.exercises.engine.registry import find
+from attnexercises.engine.registry import find
 
 EXTENSIONS = Path(__file__).parents[2] / "_ext"
 CONF = f"""

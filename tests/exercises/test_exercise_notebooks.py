@@ -23,8 +23,8 @@ import pytest
 from nbclient.exceptions import CellExecutionError
 from notebook_tools import exercise_cells, readers_names, run_in_kernel, tiny_notebook, unwrapped, uses, with_answer
 
-from attnlib.exercises.engine.registry import registry
-from attnlib.exercises.engine.source import solution_source
+from attnexercises.engine.registry import registry
+from attnexercises.engine.source import solution_source
 
 CHAPTERS = sorted((Path(__file__).parents[2] / "chapters").glob("*.ipynb"))
 NOTEBOOKS = {path.stem: path for path in CHAPTERS}
@@ -70,7 +70,7 @@ def wrong_answer(exercise, bug):
     variant = f'registry()["{exercise.id}"].family(frozenset({{"{bug}"}}))'
     if exercise.value:
         variant += "()"
-    return f"from attnlib.exercises.engine.registry import registry\n{exercise.id} = {variant}"
+    return f"from attnexercises.engine.registry import registry\n{exercise.id} = {variant}"
 
 
 def leaked_lines(notebook):
@@ -260,7 +260,7 @@ def test_what_messages_tell_a_reader_to_call_is_there_and_stays(name):
     """`case`, `report` and the others are imported at the top, and no cell gives their names to something else."""
     code = [cell.source for cell in read(name).cells if cell.cell_type == "code"]
     imports = [node for node in ast.walk(ast.parse(code[0])) if isinstance(node, ast.ImportFrom)]
-    imported = {alias.name for node in imports if node.module == "attnlib.exercises" for alias in node.names}
+    imported = {alias.name for node in imports if node.module == "attnexercises" for alias in node.names}
     steps = [step for source in code[1:] for step in dis.get_instructions(compile(source, "cell", "exec"))]
     assigned = {step.argval for step in steps if step.opname == "STORE_NAME"}
     told = {"TODO", "case", "check", "hint", "my_library", "progress", "report", "reset", "save", "solution", "use"}

@@ -11,10 +11,10 @@ import graders as environment
 import nbformat
 import pytest
 
-from attnlib.exercises.classroom import main, scores
-from attnlib.exercises.classroom.chapters import POINTS
-from attnlib.exercises.engine.registry import registry
-from attnlib.exercises.engine.source import solution_source
+from attnexercises.classroom import main, scores
+from attnexercises.classroom.chapters import POINTS
+from attnexercises.engine.registry import registry
+from attnexercises.engine.source import solution_source
 
 MISSING = "" if environment.programs() else "Otter-Grader and nbgrader are not installed; run: make graders"
 pytestmark = [pytest.mark.thorough]
@@ -27,9 +27,9 @@ WORTH = {id: POINTS[exercise.level] for id, exercise in EXERCISES.items()}
 
 # Puts a judge that lets everything pass in the place of ours, wherever the test could look for it.
 HOSTILE = """
-import attnlib.exercises, attnlib.exercises.engine.judge
-from attnlib.exercises.engine.model import Result
-attnlib.exercises.grade = attnlib.exercises.engine.judge.grade = lambda *a: Result("passed", ("fine",))
+import attnexercises, attnexercises.engine.judge
+from attnexercises.engine.model import Result
+attnexercises.grade = attnexercises.engine.judge.grade = lambda *a: Result("passed", ("fine",))
 """
 # A subtraction along the wrong axis: a mistake that the check names.
 WRONG = "def softmax_backward(d_weights, weights):\n    return weights * d_weights"
@@ -61,7 +61,7 @@ def hand_in(blank, path, answers, before=""):
         place = next(cell for cell in notebook.cells if cell.source.startswith(f"def {id}("))
         check = f'\n\ncheck("{id}", {id})' if f'check("{id}"' in place.source else ""
         place.source = answer + check
-    first = next(cell for cell in notebook.cells if "attnlib.exercises import" in cell.source)
+    first = next(cell for cell in notebook.cells if "attnexercises import" in cell.source)
     first.source += before
     path.parent.mkdir(parents=True, exist_ok=True)
     nbformat.write(notebook, path)

@@ -19,9 +19,9 @@ import pytest
 from answers import right
 from hostile_answers import APART, EVERYWHERE, STILL, STOPPED
 
-from attnlib.exercises import grade
-from attnlib.exercises.engine import apart, calls, session, timelimit
-from attnlib.exercises.engine.session import session_restored
+from attnexercises import grade
+from attnexercises.engine import apart, calls, session, timelimit
+from attnexercises.engine.session import session_restored
 
 needs_a_process = pytest.mark.skipif(not apart.possible(), reason="this system cannot copy a process")
 
@@ -130,9 +130,9 @@ def wrong(x):
 INTERRUPTED = """
 import os, signal, sys, threading, time
 import numpy as np
-from attnlib.exercises.engine import apart, calls, judge, timelimit
+from attnexercises.engine import apart, calls, judge, timelimit
 timelimit.WALL = 6000.0
-check = getattr(sys.modules["attnlib.exercises.engine." + sys.argv[1]], sys.argv[2])
+check = getattr(sys.modules["attnexercises.engine." + sys.argv[1]], sys.argv[2])
 
 def stubborn(x):
     open("begun", "x").close()

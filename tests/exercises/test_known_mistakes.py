@@ -12,11 +12,11 @@ from graded import graded, wrong_answer
 from notebook_tools import unwrapped
 from truth import false_clauses
 
-from attnlib.exercises import check, grade
-from attnlib.exercises.engine import reader
-from attnlib.exercises.engine.calls import arguments, run
-from attnlib.exercises.engine.diagnose import is_right
-from attnlib.exercises.engine.model import Probe
+from attnexercises import check, grade
+from attnexercises.engine import reader
+from attnexercises.engine.calls import arguments, run
+from attnexercises.engine.diagnose import is_right
+from attnexercises.engine.model import Probe
 
 GOLDEN = Path(__file__).with_name("messages.txt")
 VALUES = [exercise for exercise in EXERCISES if exercise.value]

@@ -11,9 +11,9 @@ from exercise_cases import FUNCTIONS
 from library_cases import SDPA, SOFTMAX, solved
 from notebook_tools import unwrapped
 
-from attnlib.exercises import TODO, check, load, my_library, progress, reset, save, use
-from attnlib.exercises.engine import library_change, library_file
-from attnlib.exercises.engine.library_text import defined
+from attnexercises import TODO, check, load, my_library, progress, reset, save, use
+from attnexercises.engine import library_change, library_file
+from attnexercises.engine.library_text import defined
 
 DAMAGED = {
     "not Python": (b"import numpy as np\ndef softmax(x:\n", "is not Python in line 2: "),
@@ -33,7 +33,7 @@ DAMAGED = {
 
 @pytest.mark.parametrize("case", DAMAGED)
 def test_a_damaged_file_gives_a_sentence_and_is_left_as_it_is(case, own_file, capsys, monkeypatch):
-    monkeypatch.setattr("attnlib.exercises.engine.library_run.SECONDS", 0.2)
+    monkeypatch.setattr("attnexercises.engine.library_run.SECONDS", 0.2)
     data, words = DAMAGED[case]
     own_file.write_bytes(data)
     solved("softmax", SOFTMAX)
@@ -167,11 +167,11 @@ def test_what_another_notebook_saved_meanwhile_stays(own_file, monkeypatch, caps
 def test_two_processes_at_once_lose_nothing(own_file):
     code = """
 import sys, time, numpy as np
-from attnlib.exercises import save
-from attnlib.exercises.engine import accepted, lock
-from attnlib.exercises.engine.accepted import Accepted, Piece
-from attnlib.exercises.engine.registry import find
-from attnlib.exercises.engine.source import solution_source
+from attnexercises import save
+from attnexercises.engine import accepted, lock
+from attnexercises.engine.accepted import Accepted, Piece
+from attnexercises.engine.registry import find
+from attnexercises.engine.source import solution_source
 lock.SECONDS = 10**6  # on a busy machine the other may have the file for long: wait all the same
 for id in sys.argv[1:]:
     code = solution_source(find(id)) + "\\n"

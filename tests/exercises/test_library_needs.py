@@ -6,9 +6,9 @@ import pytest
 from library_cases import SDPA, SOFTMAX, Notebook, solved
 from notebook_tools import unwrapped
 
-from attnlib.exercises import load, save
-from attnlib.exercises.engine.library_file import read
-from attnlib.exercises.engine.library_text import defined
+from attnexercises import load, save
+from attnexercises.engine.library_file import read
+from attnexercises.engine.library_text import defined
 
 
 def saved(capsys, *ids):
@@ -153,7 +153,7 @@ CANNOT = {
         "Two functions of yours are called top: give one of them another name.",
     ),
     "the book's own": (
-        'from attnlib.exercises import use\nsoftmax = use("softmax", TODO)',
+        'from attnexercises import use\nsoftmax = use("softmax", TODO)',
         "That softmax is the book's own, not yours.",
     ),
 }

@@ -7,10 +7,10 @@ import pytest
 from library_cases import SDPA, SOFTMAX, solved
 from notebook_tools import unwrapped
 
-from attnlib.exercises import TODO, load, my_library, progress, reset, save, use
-from attnlib.exercises.engine import record
-from attnlib.exercises.engine.registry import find, registry
-from attnlib.exercises.engine.library_text import defined, names_used
+from attnexercises import TODO, load, my_library, progress, reset, save, use
+from attnexercises.engine import record
+from attnexercises.engine.registry import find, registry
+from attnexercises.engine.library_text import defined, names_used
 
 HELPED = "def top(x):\n    return x.max(axis=-1, keepdims=True)\n" + SOFTMAX.replace(
     "x.max(axis=-1, keepdims=True)", "top(x)"

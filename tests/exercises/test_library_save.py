@@ -8,8 +8,8 @@ import pytest
 from library_cases import SDPA, SOFTMAX, Notebook, solved
 from notebook_tools import run_in_kernel, unwrapped
 
-from attnlib.exercises import TODO, check, save
-from attnlib.exercises.engine.library_text import defined
+from attnexercises import TODO, check, save
+from attnexercises.engine.library_text import defined
 
 OTHER = SOFTMAX.replace("axis=-1, keepdims=True)\n", "axis=-1, keepdims=True)  # rows sum to one\n")
 WRONG = "\ndef softmax(x):\n    return np.exp(x)\n"
@@ -130,7 +130,7 @@ def test_a_name_that_is_imported_or_run_again_has_not_changed(later, own_file, c
 
 def test_in_a_kernel_the_source_of_a_cell_is_found(tmp_path):
     cells = [
-        "import numpy as np\nfrom attnlib.exercises import check, save, my_library",
+        "import numpy as np\nfrom attnexercises import check, save, my_library",
         "def top(x):\n    return x.max(axis=-1, keepdims=True)",
         SOFTMAX.replace("x.max(axis=-1, keepdims=True)", "top(x)") + 'check("softmax", softmax)',
         "def softmax(x):\n    return x",

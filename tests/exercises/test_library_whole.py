@@ -16,10 +16,10 @@ from exercise_cases import FUNCTIONS
 from library_cases import Notebook
 from notebook_tools import run_in_kernel, unwrapped
 
-from attnlib.exercises import load, my_library, save
-from attnlib.exercises.engine import accepted, record
-from attnlib.exercises.engine.calls import arguments
-from attnlib.exercises.engine.source import solution_source
+from attnexercises import load, my_library, save
+from attnexercises.engine import accepted, record
+from attnexercises.engine.calls import arguments
+from attnexercises.engine.source import solution_source
 
 CAPSTONE = Path(__file__).parents[2] / "chapters" / "07_recompute.ipynb"
 

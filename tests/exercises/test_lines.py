@@ -1,8 +1,8 @@
-"""attnlib.exercises.engine.lines: no line is wider than there is room for."""
+"""attnexercises.engine.lines: no line is wider than there is room for."""
 
 import pytest
 
-from attnlib.exercises.engine import lines
+from attnexercises.engine import lines
 
 SENTENCE = "[!] softmax: on the case \"large scores\", NaN in 12 of 12 numbers. Large exponents overflow: shift each row."
 

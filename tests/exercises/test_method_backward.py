@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from method_cases import hide, visible
 
-from attnlib.exercises import grade
-from attnlib.exercises.engine.registry import find
+from attnexercises import grade
+from attnexercises.engine.registry import find
 
 
 def plain_backward(d_out, query, key, value, out, logsumexp, block_q, block_k, causal):

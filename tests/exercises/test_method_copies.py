@@ -7,7 +7,7 @@ import pytest
 from method_cases import whole_row
 from wrong_cases import softmax_or_zero
 
-from attnlib.exercises import grade
+from attnexercises import grade
 
 
 def one_query_at_a_time(query, key, value, block, causal):

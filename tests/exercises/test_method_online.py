@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from method_cases import whole_row
 
-from attnlib.exercises import grade
-from attnlib.exercises.engine.registry import find
+from attnexercises import grade
+from attnexercises.engine.registry import find
 
 
 def maximum_first(x, block):

@@ -14,10 +14,10 @@ from exercise_cases import every_function
 from mutants import mutants
 from styles import ways
 
-from attnlib.exercises import grade
-from attnlib.exercises.engine import calls, diagnose
-from attnlib.exercises.engine.registry import registry
-from attnlib.exercises.engine.timelimit import TimeUp, call_within
+from attnexercises import grade
+from attnexercises.engine import calls, diagnose
+from attnexercises.engine.registry import registry
+from attnexercises.engine.timelimit import TimeUp, call_within
 
 
 def of_every_push(exercise):

@@ -1,4 +1,4 @@
-"""attnlib.exercises.engine.overview: the table of the progress, and its map."""
+"""attnexercises.engine.overview: the table of the progress, and its map."""
 
 import re
 from xml.etree import ElementTree
@@ -8,11 +8,11 @@ import pytest
 from answers import right
 from notebook_tools import run_in_kernel, unwrapped
 
-from attnlib.exercises import check, hint, progress
-from attnlib.exercises.engine import record
-from attnlib.exercises.engine.after import CHAPTERS
-from attnlib.exercises.engine.overview import Overview
-from attnlib.exercises.engine.registry import registry
+from attnexercises import check, hint, progress
+from attnexercises.engine import record
+from attnexercises.engine.after import CHAPTERS
+from attnexercises.engine.overview import Overview
+from attnexercises.engine.registry import registry
 
 
 def two_tries():
@@ -104,7 +104,7 @@ def test_the_table_of_a_page_holds_the_whole_message_and_no_markup_of_an_answer(
 
 
 def test_in_a_kernel_it_is_shown_as_a_page_and_is_the_same_each_time(tmp_path):
-    cells = [nbformat.v4.new_code_cell("from attnlib.exercises import progress\nprogress('masks')") for _ in range(2)]
+    cells = [nbformat.v4.new_code_cell("from attnexercises import progress\nprogress('masks')") for _ in range(2)]
     notebook = nbformat.v4.new_notebook(cells=cells)
     run_in_kernel(notebook, tmp_path)
     (shown,) = notebook.cells[0].outputs

@@ -1,4 +1,4 @@
-"""attnlib.exercises.engine.partly: outputs that no blank touches are judged while others are still to do."""
+"""attnexercises.engine.partly: outputs that no blank touches are judged while others are still to do."""
 
 import numpy as np
 import pytest
@@ -6,9 +6,9 @@ from answers import right as softmax
 from exercise_cases import FUNCTIONS
 from truth import false_clauses
 
-from attnlib.exercises import TODO, check, grade
-from attnlib.exercises.engine.registry import find
-from attnlib.exercises.engine.todo import NotAttempted, imagined
+from attnexercises import TODO, check, grade
+from attnexercises.engine.registry import find
+from attnexercises.engine.todo import NotAttempted, imagined
 
 
 def backward(d_out, query, key, value, *, twice=1, d_weights=None, d_scores=TODO):

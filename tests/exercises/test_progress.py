@@ -9,9 +9,9 @@ import pytest
 from notebook_tools import unwrapped
 from reader_cases import no_shift, out
 
-from attnlib.exercises import TODO, check, hint, progress, reset
-from attnlib.exercises.engine import record
-from attnlib.exercises.engine.registry import find, registry
+from attnexercises import TODO, check, hint, progress, reset
+from attnexercises.engine import record
+from attnexercises.engine.registry import find, registry
 
 
 def rows(capsys, *args):
@@ -86,8 +86,8 @@ def test_two_sessions_do_not_overwrite_each_other(progress_file):
 
 AT_ONCE = """
 import sys
-from attnlib.exercises import check
-from attnlib.exercises.engine import lock
+from attnexercises import check
+from attnexercises.engine import lock
 lock.SECONDS = 10**6  # on a busy machine the others may have the file for long: wait all the same
 print("ready", flush=True)
 sys.stdin.readline()

@@ -7,10 +7,10 @@ import pytest
 from answers import first_line
 
 from attnlib.attention import attention
-from attnlib.exercises import grade
-from attnlib.exercises.engine.registry import registry
-from attnlib.exercises.puzzles import suspects
-from attnlib.exercises.puzzles.exposed import SCORES, VALUES
+from attnexercises import grade
+from attnexercises.engine.registry import registry
+from attnexercises.puzzles import suspects
+from attnexercises.puzzles.exposed import SCORES, VALUES
 from attnlib.masks import causal_mask
 from attnlib.softmax import softmax
 

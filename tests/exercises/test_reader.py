@@ -10,9 +10,9 @@ import pytest
 from notebook_tools import unwrapped
 from reader_cases import no_shift, out
 
-from attnlib.exercises import TODO, check, hint, solution, use
-from attnlib.exercises.engine.reader import say
-from attnlib.exercises.engine.registry import find
+from attnexercises import TODO, check, hint, solution, use
+from attnexercises.engine.reader import say
+from attnexercises.engine.registry import find
 
 CASES = len(find("softmax").probes)
 
@@ -183,7 +183,7 @@ def test_a_session_as_a_reader_has_it(tmp_path):
     """In an interpreter of its own, with a file of its own."""
     code = """
 import numpy as np
-from attnlib.exercises import TODO, check, hint, solution, use, progress, reset
+from attnexercises import TODO, check, hint, solution, use, progress, reset
 def softmax(x):
     shifted = TODO
     exponentials = TODO

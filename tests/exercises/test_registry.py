@@ -1,4 +1,4 @@
-"""attnlib.exercises.engine.registry: is every exercise found, and what is not there told?"""
+"""attnexercises.engine.registry: is every exercise found, and what is not there told?"""
 
 import subprocess
 import sys
@@ -6,8 +6,8 @@ import sys
 import pytest
 from answers import right
 
-from attnlib.exercises import check, grade
-from attnlib.exercises.engine import registry
+from attnexercises import check, grade
+from attnexercises.engine import registry
 
 
 def test_an_unknown_id_gets_a_suggestion():
@@ -20,13 +20,13 @@ def test_an_unknown_id_gets_a_suggestion():
 def test_an_exercise_without_a_place_in_the_book_is_told(monkeypatch):
     others = [id for id in registry._BOOK_ORDER["masks"] if id != "masked_softmax"]
     monkeypatch.setitem(registry._BOOK_ORDER, "masks", tuple(others))
-    with pytest.raises(ValueError, match="'masked_softmax', in attnlib/exercises/masks/masked_softmax.py, has no place in the book"):
+    with pytest.raises(ValueError, match="'masked_softmax', in attnexercises/masks/masked_softmax.py, has no place in the book"):
         registry.registry.__wrapped__()
 
 
 def test_the_import_needs_numpy_and_the_standard_library_only():
     code = (
-        "import sys; import attnlib.exercises as e; e.progress(); "
+        "import sys; import attnexercises as e; e.progress(); "
         "print(sorted({m.partition('.')[0] for m in sys.modules} & {'IPython', 'matplotlib', 'scipy', 'ctypes'}))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

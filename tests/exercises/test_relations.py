@@ -1,4 +1,4 @@
-"""attnlib.exercises.engine.relations: how is a wrong answer described that nobody foresaw, or that is wrong twice?"""
+"""attnexercises.engine.relations: how is a wrong answer described that nobody foresaw, or that is wrong twice?"""
 
 import re
 
@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from answers import first_line, right
 
-from attnlib.exercises import grade
-from attnlib.exercises.engine import relations
-from attnlib.exercises.engine.registry import find
-from attnlib.exercises.engine.symptoms import Case
+from attnexercises import grade
+from attnexercises.engine import relations
+from attnexercises.engine.registry import find
+from attnexercises.engine.symptoms import Case
 
 RELATIONS = {
     "twice": (lambda x: 2 * right(x), "every number is 2 times the right one"),

@@ -1,4 +1,4 @@
-"""attnlib.exercises.engine.report: the block to paste into an issue, and the form that takes it."""
+"""attnexercises.engine.report: the block to paste into an issue, and the form that takes it."""
 
 import platform
 import socket
@@ -10,8 +10,8 @@ import yaml
 from library_cases import Notebook
 
 import attnlib
-from attnlib.exercises import TODO, check, report
-from attnlib.exercises.engine.report import FIELDS
+from attnexercises import TODO, check, report
+from attnexercises.engine.report import FIELDS
 
 FORM = Path(__file__).parents[2] / ".github" / "ISSUE_TEMPLATE" / "exercise.yml"
 WRONG = "def softmax(x):\n    secret = 2\n    return x @ x"

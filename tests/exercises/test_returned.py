@@ -1,4 +1,4 @@
-"""attnlib.exercises.engine: whatever an answer returns or raises, is it told in one plain sentence?"""
+"""attnexercises.engine: whatever an answer returns or raises, is it told in one plain sentence?"""
 
 import re
 import signal
@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from answers import first_line, right
 
-from attnlib.exercises import grade
-from attnlib.exercises.engine.registry import find
+from attnexercises import grade
+from attnexercises.engine.registry import find
 
 # --- what it returns ------------------------------------------------------------------------------
 

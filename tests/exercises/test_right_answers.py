@@ -16,9 +16,9 @@ from exercise_cases import FUNCTIONS, every_function
 from mutants import function_tree
 from styles import COMPUTED, NOT_POSSIBLE, STYLES, ways
 
-from attnlib.exercises import grade
-from attnlib.exercises.engine.calls import argument_names
-from attnlib.exercises.engine.registry import registry
+from attnexercises import grade
+from attnexercises.engine.calls import argument_names
+from attnexercises.engine.registry import registry
 
 
 def turn(exercise, style):

@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from attnlib.exercises import grade
+from attnexercises import grade
 
 RIGHT = []
 

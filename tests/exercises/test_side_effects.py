@@ -1,4 +1,4 @@
-"""attnlib.exercises.engine: is the session left as it was, and the verdict untouched by what an answer does?"""
+"""attnexercises.engine: is the session left as it was, and the verdict untouched by what an answer does?"""
 
 import dataclasses
 import random
@@ -9,9 +9,9 @@ import warnings
 import numpy as np
 from answers import EqualToAll, first_line, right
 
-import attnlib.exercises
-from attnlib.exercises import Probe, check, grade
-from attnlib.exercises.engine.registry import find
+import attnexercises
+from attnexercises import Probe, check, grade
+from attnexercises.engine.registry import find
 
 # --- the answer's traces --------------------------------------------------------------------------
 
@@ -109,8 +109,8 @@ def test_a_numpy_changed_before_does_not_change_the_verdict(monkeypatch):
 
 
 def test_a_changed_check_does_not_reach_the_judge(monkeypatch):
-    monkeypatch.setattr(attnlib.exercises, "check", lambda *args: None)
-    monkeypatch.setattr(attnlib.exercises, "grade", lambda *args: None)
+    monkeypatch.setattr(attnexercises, "check", lambda *args: None)
+    monkeypatch.setattr(attnexercises, "grade", lambda *args: None)
     assert grade("softmax", lambda x: x).status == "wrong"
 
 

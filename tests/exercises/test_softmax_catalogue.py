@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from attnlib.exercises.engine import diagnose
-from attnlib.exercises.engine.registry import find
+from attnexercises.engine import diagnose
+from attnexercises.engine.registry import find
 
 CASES = "123456789abcdefghijk"
 SEEN = {  # the cases, 1 to 9 and then a, b, ..., on which the mistake shows

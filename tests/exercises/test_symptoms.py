@@ -1,10 +1,10 @@
-"""attnlib.exercises.engine.symptoms: each claim is said where it holds, not where it does not, and with its range."""
+"""attnexercises.engine.symptoms: each claim is said where it holds, not where it does not, and with its range."""
 
 import numpy as np
 import pytest
 
-from attnlib.exercises.engine.claims import CLAIMS, number
-from attnlib.exercises.engine.symptoms import Case, said, seen
+from attnexercises.engine.claims import CLAIMS, number
+from attnexercises.engine.symptoms import Case, said, seen
 
 WEIGHTS = np.array([[0.5, 0.3, 0.2], [0.1, 0.2, 0.7], [0.25, 0.25, 0.5]])
 GRADIENT = np.array([[1.0, -3.0, 2.0], [0.5, 0.25, -0.75], [4.0, -1.0, -3.0]])

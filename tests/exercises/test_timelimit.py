@@ -1,4 +1,4 @@
-"""attnlib.exercises.engine.timelimit: does every endless answer end, no other one, and nobody else's alarm with it?"""
+"""attnexercises.engine.timelimit: does every endless answer end, no other one, and nobody else's alarm with it?"""
 
 import signal
 import subprocess
@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from answers import first_line, right
 
-from attnlib.exercises import grade
-from attnlib.exercises.engine import calls, judge, timelimit
-from attnlib.exercises.engine.registry import registry
+from attnexercises import grade
+from attnexercises.engine import calls, judge, timelimit
+from attnexercises.engine.registry import registry
 
 
 def endless(x):

@@ -1,4 +1,4 @@
-"""attnlib.exercises.engine.todo: is a blank noticed wherever it is used, and an empty answer no wrong one?"""
+"""attnexercises.engine.todo: is a blank noticed wherever it is used, and an empty answer no wrong one?"""
 
 import math
 
@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from answers import first_line, right
 
-from attnlib.exercises import TODO, check, grade
-from attnlib.exercises.engine.todo import NotAttempted
+from attnexercises import TODO, check, grade
+from attnexercises.engine.todo import NotAttempted
 
 # --- TODO itself ----------------------------------------------------------------------------------
 

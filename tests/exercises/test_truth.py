@@ -17,9 +17,9 @@ from styles import ways
 from truth import false_clauses
 from truth_seen import Seen
 
-from attnlib.exercises import grade
-from attnlib.exercises.engine import calls
-from attnlib.exercises.engine.registry import find
+from attnexercises import grade
+from attnexercises.engine import calls
+from attnexercises.engine.registry import find
 
 #: What a cause must not say, because another mistake beside it can make it false.
 ON_VALUES = re.compile(

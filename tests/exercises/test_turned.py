@@ -1,10 +1,10 @@
-"""attnlib.exercises.engine.turned: is a transpose that turns leading axes round found, and no other blamed?"""
+"""attnexercises.engine.turned: is a transpose that turns leading axes round found, and no other blamed?"""
 
 import numpy as np
 from answers import first_line, right
 
-from attnlib.exercises.engine.registry import find
-from attnlib.exercises.engine.source import solution_source
+from attnexercises.engine.registry import find
+from attnexercises.engine.source import solution_source
 
 
 def with_plain_transposes(id):

@@ -1,4 +1,4 @@
-"""attnlib.exercises.engine: answers that are a number, a shape or a word."""
+"""attnexercises.engine: answers that are a number, a shape or a word."""
 
 import re
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from answers import first_line
 
-from attnlib.exercises import TODO, Mistake, grade, value_exercise
+from attnexercises import TODO, Mistake, grade, value_exercise
 
 
 def word_exercise():

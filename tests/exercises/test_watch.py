@@ -1,4 +1,4 @@
-"""attnlib.exercises.engine: is every look at an argument seen, by whatever way it goes, and nothing else taken for one?"""
+"""attnexercises.engine: is every look at an argument seen, by whatever way it goes, and nothing else taken for one?"""
 
 import builtins
 import math
@@ -8,11 +8,11 @@ import time
 import numpy as np
 import pytest
 
-from attnlib.exercises.engine import calls, memory, watch
-from attnlib.exercises.engine.memory import bytes_for_each_pair, peak_bytes
-from attnlib.exercises.engine.registry import find
-from attnlib.exercises.engine.tiles import made_for_all, most_at_once
-from attnlib.exercises.engine.watch import watched
+from attnexercises.engine import calls, memory, watch
+from attnexercises.engine.memory import bytes_for_each_pair, peak_bytes
+from attnexercises.engine.registry import find
+from attnexercises.engine.tiles import made_for_all, most_at_once
+from attnexercises.engine.watch import watched
 
 X, Y = np.random.default_rng(0).standard_normal((6, 3)), np.random.default_rng(1).standard_normal(3)
 

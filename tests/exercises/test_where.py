@@ -1,9 +1,9 @@
-"""attnlib.exercises.engine.where: is what is said of the wrong entries true?"""
+"""attnexercises.engine.where: is what is said of the wrong entries true?"""
 
 import numpy as np
 import pytest
 
-from attnlib.exercises.engine.where import drawn, fits, in_words
+from attnexercises.engine.where import drawn, fits, in_words
 
 GRID = np.zeros((3, 4), dtype=bool)
 

@@ -1,4 +1,4 @@
-"""attnlib.exercises: who mixes up what to hand over is told which argument it is, and nothing is counted or forgotten."""
+"""attnexercises: who mixes up what to hand over is told which argument it is, and nothing is counted or forgotten."""
 
 import re
 
@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from answers import right as softmax
 
-from attnlib.exercises import check, hint, load, my_library, progress, reset, save, solution, use
-from attnlib.exercises.engine import record
+from attnexercises import check, hint, load, my_library, progress, reset, save, solution, use
+from attnexercises.engine import record
 
 NAME = '`id` is the name of an exercise in quotes, such as "softmax"; this is '
 CHAPTER = "`chapter` is a topic word in quotes, such as 'softmax'; this is "

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from wrong_cases import adds_to, does_not_pass, name
 
-from attnlib.exercises.engine.registry import find
+from attnexercises.engine.registry import find
 
 WRONG = []
 wrong = adds_to(WRONG)

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-import attnlib.page
-from attnlib.page import recorded, table
+import attnpage
+from attnpage import recorded, table
 
 PAGE = Path(__file__).parents[2] / "chapters" / "measured.ipynb"
 
@@ -23,7 +23,7 @@ def store(folder, name, *rows):
 
 
 def shown_on_gpu(capsys):
-    from attnlib.page import from_to, recorded_gpu_runs
+    from attnpage import from_to, recorded_gpu_runs
 
     tables = []
     names = {"recorded_gpu_runs": recorded_gpu_runs, "from_to": from_to, "table": table}
@@ -49,7 +49,7 @@ def test_runs_on_gpus_show_as_tables_of_ranges(tmp_path, monkeypatch, capsys):
 def claims(folder):
     names = {"attnlib": attnlib}
     exec(cell("imports").split("plotting.setup()")[0], names)
-    runs = {inputs: attnlib.page.recorded_runs(folder, inputs=inputs) for inputs in ("normal", "trained")}
+    runs = {inputs: attnpage.recorded_runs(folder, inputs=inputs) for inputs in ("normal", "trained")}
     names |= {"bench": runs, "machines": runs["trained"].machines}
     names |= {"sizes": (512, 2048, 4096), "ways": ("forward", "backward")}
     exec(cell("recorded-claims").rsplit("\ntable(", 1)[0], names)

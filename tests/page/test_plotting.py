@@ -1,4 +1,4 @@
-"""attnlib.page.plotting: are the numbers on the picture the numbers, and is the picture the same in every run?"""
+"""attnpage.plotting: are the numbers on the picture the numbers, and is the picture the same in every run?"""
 
 import io
 import itertools
@@ -13,7 +13,7 @@ from matplotlib.colors import to_hex, to_rgb, to_rgba
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties, findfont, fontManager
 
-from attnlib.page import plotting
+from attnpage import plotting
 
 
 @pytest.fixture
@@ -174,7 +174,7 @@ def test_a_missing_font_is_named(monkeypatch, tmp_path):
 def test_the_font_and_its_license_are_part_of_the_package():
     root = Path(__file__).resolve().parents[2]
     settings = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]
-    folder, globs = root / "attnlib" / "page", settings["package-data"]["attnlib.page"]
+    folder, globs = root / "attnpage", settings["package-data"]["attnpage"]
     packed = {path.relative_to(folder).as_posix() for glob in globs for path in folder.glob(glob)}
     assert packed == {"fonts/SourceSans3-Regular.ttf", "fonts/OFL.txt"}
 

@@ -1,10 +1,10 @@
-"""attnlib.page.training_progress: a line while it runs, none when it is done, and none outside a notebook."""
+"""attnpage.training_progress: a line while it runs, none when it is done, and none outside a notebook."""
 
 import IPython
 import IPython.display
 import pytest
 
-from attnlib.page import training_progress
+from attnpage import training_progress
 
 
 @pytest.fixture

@@ -1,11 +1,11 @@
-"""attnlib.page.reading: is the code that a chapter shows the code that runs?"""
+"""attnpage.reading: is the code that a chapter shows the code that runs?"""
 
 import ast
 import inspect
 import re
 
 from attnlib.flash import flash_attention, flash_attention_backward
-from attnlib.page import reading
+from attnpage import reading
 from attnlib.softmax import OnlineSoftmax, softmax
 
 

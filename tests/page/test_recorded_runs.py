@@ -1,11 +1,11 @@
-"""attnlib.page.recorded: does a chapter quote what all runs agree on, and say so where there is none?"""
+"""attnpage.recorded: does a chapter quote what all runs agree on, and say so where there is none?"""
 
 import json
 from pathlib import Path
 
 import pytest
 
-from attnlib.page import from_to, recorded_gpu_runs, recorded_runs, table
+from attnpage import from_to, recorded_gpu_runs, recorded_runs, table
 
 STORED = Path(__file__).parents[2] / "benchmarks" / "runs"
 FORWARD, BACKWARD = ("forward", 512), ("backward", 512)

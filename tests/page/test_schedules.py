@@ -1,4 +1,4 @@
-"""attnlib.page.schedules: the picture says what the run did."""
+"""attnpage.schedules: the picture says what the run did."""
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
@@ -6,10 +6,10 @@ import pytest
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
-from attnlib.exercises import TODO
-from attnlib.exercises.engine.registry import registry
-from attnlib.exercises.puzzles import FLASH, WINDOW
-from attnlib.page import draw_schedule, plotting, show_schedule
+from attnexercises import TODO
+from attnexercises.engine.registry import registry
+from attnexercises.puzzles import FLASH, WINDOW
+from attnpage import draw_schedule, plotting, show_schedule
 
 
 def drawn(run):

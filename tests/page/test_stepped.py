@@ -1,4 +1,4 @@
-"""attnlib.page.stepped: does the slider show every step, in pictures and in words, with nothing from outside?"""
+"""attnpage.stepped: does the slider show every step, in pictures and in words, with nothing from outside?"""
 
 import base64
 import re
@@ -6,7 +6,7 @@ import re
 import matplotlib.pyplot as plt
 import pytest
 
-from attnlib.page import plotting, stepped_figure
+from attnpage import plotting, stepped_figure
 
 
 def draw(fig, step):

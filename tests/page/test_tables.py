@@ -1,4 +1,4 @@
-"""attnlib.page.tables: is every value where it belongs, for the eye, for a screen reader and in a terminal?"""
+"""attnpage.tables: is every value where it belongs, for the eye, for a screen reader and in a terminal?"""
 
 import math
 from html.parser import HTMLParser
@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from attnlib.page import table
+from attnpage import table
 
 
 class Cells(HTMLParser):

@@ -1,4 +1,4 @@
-"""attnlib.page.tap: does the table hold the library's weights, and is each one explained truthfully?"""
+"""attnpage.tap: does the table hold the library's weights, and is each one explained truthfully?"""
 
 import html
 import re
@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from attnlib.attention import attention
-from attnlib.page import tap_figure
+from attnpage import tap_figure
 
 ROOT = Path(__file__).resolve().parents[2]
 WORDS = ["cat", "mat", "<it>"]

@@ -1,4 +1,4 @@
-"""attnlib.page.heads_figure: does the table hold the sum over heads, and is each number explained truthfully?"""
+"""attnpage.heads_figure: does the table hold the sum over heads, and is each number explained truthfully?"""
 
 import re
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from attnlib.multihead import MultiHeadParams, init_multihead, multihead_attention
-from attnlib.page import heads_figure
+from attnpage import heads_figure
 
 WEIGHTS = np.array([[[0.75, 0.25, 0.0]], [[0.5, 0.0, 0.5]]])  # h 2, q 1, k 3
 HANDED = np.array([[[2.0, 0.0], [0.0, -4.0], [1.0, 1.0]], [[1.0, 3.0], [7.0, 7.0], [-3.0, 0.0]]])  # h 2, k 3, m 2

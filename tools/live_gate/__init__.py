@@ -22,8 +22,8 @@ ROOT = HERE.parent.parent
 SITE = ROOT / "_build" / "html"
 OLDEST_NODE = 20
 PATIENCE = 3600  # seconds, for a very busy machine; what never ends has to end here
-PACKED = ("tests/**/*", "attnlib/exercises/**/*.py", "tools/*.py", "tools/compare/*.py", "tools/live_gate/*.py", "conftest.py", "pyproject.toml")
-PACKED += ("_static/**/*.css", "chapters/*.ipynb", "chapters/data/*", "benchmarks/**/*", "attnlib/page/fonts/*", ".github/*/*")
+PACKED = ("tests/**/*", "attnexercises/**/*.py", "tools/*.py", "tools/compare/*.py", "tools/live_gate/*.py", "conftest.py", "pyproject.toml")
+PACKED += ("_static/**/*.css", "chapters/*.ipynb", "chapters/data/*", "benchmarks/**/*", "attnpage/fonts/*", ".github/*/*")
 # Only the gate needs them, and not the pages: they come from this environment.
 FOR_TESTS = ("pytest", "_pytest", "py", "pluggy", "iniconfig", "pygments", "sortedcontainers", "yaml")
 # Hypothesis has a part that is compiled: its wheel for the page's Python is fetched once, with pip, which checks the hash.

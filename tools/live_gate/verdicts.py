@@ -2,8 +2,8 @@
 
 import warnings
 
-from attnlib.exercises import grade
-from attnlib.exercises.engine.registry import registry
+from attnexercises import grade
+from attnexercises.engine.registry import registry
 
 
 def known():

@@ -21,8 +21,8 @@ import sys
 from dataclasses import dataclass
 from functools import lru_cache
 
-from attnlib.exercises import grade
-from attnlib.exercises.engine.registry import find
+from attnexercises import grade
+from attnexercises.engine.registry import find
 
 ACCEPTED, WRONGLY, RIGHTLY, DESCRIBED = VERDICTS = ("accepted", "named wrongly", "named rightly", "described")
 

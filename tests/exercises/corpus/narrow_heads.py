@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from attnlib.exercises.engine.registry import find
+from attnexercises.engine.registry import find
 
 from . import wrong
 

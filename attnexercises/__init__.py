@@ -1,0 +1,34 @@
+"""Exercises that check themselves and say what is wrong.
+
+For readers::
+
+    from attnexercises import (TODO, case, check, hint, load, my_library, progress, report, reset, save,
+                               solution, use)
+
+A notebook cell holds a function with blanks (`TODO`) and, as its last line,
+``check("softmax", softmax)``. A wrong answer is compared with known wrong
+answers; if it equals one of them, the check names the mistake. It ends with the smallest input
+that shows it, which ``case("softmax")`` returns. If a right answer was refused, or a mistake not
+named, ``report("softmax")`` prints what to paste into an issue. An accepted
+function can be kept: ``save("softmax")`` writes it into a file of the reader's own,
+``my_attention.py``, which ``my_library()`` tests and ``load("softmax")`` reads.
+
+For authors, `Exercise, Probe, Mistake, value_exercise, grade` and `Result` are here too; an
+exercise is added by writing it into the ``EXERCISES`` of a file in its chapter's folder.
+
+`engine` holds how an answer is judged, `classroom` makes assignments of chapters (``python -m attnexercises``,
+which is the file `__main__`).
+"""
+
+from attnexercises.engine.forget import reset
+from attnexercises.engine.judge import Exercise, Mistake, Probe, Result, grade, value_exercise
+from attnexercises.engine.library import load, my_library, save
+from attnexercises.engine.overview import progress
+from attnexercises.engine.reader import case, check, hint, solution, use
+from attnexercises.engine.report import report
+from attnexercises.engine.todo import TODO
+
+__all__ = [
+    "TODO", "check", "case", "hint", "solution", "use", "progress", "report", "reset", "save", "load", "my_library",
+    "Exercise", "Mistake", "Probe", "Result", "grade", "value_exercise",
+]  # fmt: skip

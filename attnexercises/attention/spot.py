@@ -1,0 +1,57 @@
+"""The bug to spot in the chapter on attention: the reader sees the weights of `suspect`."""
+
+import numpy as np
+
+from attnexercises.engine.model import Mistake, value_exercise
+from attnexercises.attention.forward import suspect
+
+
+def _spot_attention():
+    # The columns of the map sum to one and the rows do not.
+    return "wrong axis"
+
+
+def _name_of_the_bug():
+    """Find out by running: which sums of the suspect's weights are one?"""
+    rng = np.random.default_rng(0)
+    weights = suspect(rng.standard_normal((3, 6)), rng.standard_normal((5, 6)), np.eye(5))
+    return "wrong axis" if np.allclose(weights.sum(axis=0), 1) else "something else"
+
+
+_SPOT = value_exercise(
+    "spot_attention",
+    title="Spot the bug",
+    chapter="attention",
+    level="easy",
+    minutes=5,
+    answer=_spot_attention,
+    oracle=_name_of_the_bug,
+    wrong={
+        Mistake(
+            "no_scale", "scale missing",
+            "Without the factor the weights are sharper, but each row would still sum to 1; add up a row here.", 2,
+        ): lambda: "no scale",
+        Mistake(
+            "scale_after", "scale after softmax",
+            "Then every row would sum to the same number, 1/sqrt(d); here the rows sum to different numbers.", 2,
+        ): lambda: "scale after",
+        Mistake(
+            "no_softmax", "no softmax",
+            "Raw scores of random vectors would be negative in about half of the cells; here none is.", 2,
+        ): lambda: "no softmax",
+        Mistake(
+            "p_T", "transposed",
+            "Transposed weights would have 5 rows, one per key; count the rows of the map.",
+            3,
+        ): lambda: "transposed",
+    },
+    hints=(
+        "Add up the numbers of one row, then of another.",
+        "What does each row of weights have to sum to? Where else in the map do you find that sum?",
+        "Which step makes things sum to one, and along which axis did it run here?",
+    ),
+    why="A softmax makes the axis along which it runs sum to one. Here the columns do: it ran along the queries.",
+    insight="A test of one line, `weights.sum(axis=-1)`, finds this bug on random input.",
+)  # fmt: skip
+
+EXERCISES = (_SPOT,)

@@ -1,0 +1,125 @@
+"""A chapter of the book, taken apart for a class: its cells, and which of them hold an exercise."""
+
+import importlib
+import json
+import shutil
+from pathlib import Path
+from typing import NamedTuple
+
+from attnexercises.engine.model import Exercise
+from attnexercises.engine.registry import registry
+from attnexercises.engine.source import solution_source
+
+PACKAGES = ("attnlib", "attnpage", "attnexercises")  # what the cells of a chapter import
+POINTS = {"easy": 1, "medium": 2, "hard": 3}
+BESIDE = ("data", "diagrams", "references.bib")  # what a chapter opens or shows
+
+# What a hidden test runs after the answer. The library is read afresh from its files, so that a notebook that has put
+# something else in its place is judged by the real one; on Linux in a process of its own, which cannot hang.
+TEST = """\
+import sys
+for _name in [name for name in sys.modules if name.partition(".")[0] in ("attnlib", "attnexercises")]:
+    del sys.modules[_name]
+from attnexercises.engine.apart import grade_apart
+_result = grade_apart("{id}", {id})
+assert _result.status == "passed", "\\n".join(_result.lines)"""
+
+
+class Task(NamedTuple):
+    """An exercise as it stands in a notebook: the cell with the blanks, its check, and the book's solution."""
+
+    exercise: Exercise
+    blanks: str
+    check: str
+
+    @property
+    def points(self):
+        """What it is worth: 1, 2 or 3 for easy, medium, hard."""
+        return POINTS[self.exercise.level]
+
+    @property
+    def solution(self):
+        """The code of the book's solution."""
+        return solution_source(self.exercise)
+
+    @property
+    def test(self):
+        """The code of the hidden test."""
+        return TEST.format(id=self.exercise.id)
+
+
+def topics():
+    """The topic words of the chapters that have exercises, in the order of the book."""
+    return list(dict.fromkeys(exercise.chapter for exercise in registry().values()))
+
+
+def notebook_of(topic, book=None):
+    """Return the path of a chapter's notebook.
+
+    Parameters
+    ----------
+    topic : str
+        "softmax" finds ``01_softmax.ipynb``.
+    book : path-like, optional
+        The folder of the chapters. By default the one beside the library.
+
+    Raises
+    ------
+    ValueError
+        If there is no such chapter, or no book beside the library.
+    """
+    if topic not in topics():
+        raise ValueError(f"there is no chapter {topic!r} with exercises; there are: {', '.join(topics())}")
+    folder = Path(book) if book else Path(__file__).parents[2] / "chapters"
+    found = sorted([*folder.glob(f"[0-9][0-9]_{topic}.ipynb"), *folder.glob(f"{topic}.ipynb")])
+    if not found:
+        raise ValueError(f"the notebook of {topic!r} is not in {folder.name}/: name the book's folder with --book")
+    return found[0]
+
+
+def cells_of(path):
+    """Yield each cell of a notebook without outputs, with its `Task` or None.
+
+    Raises
+    ------
+    ValueError
+        If the file is not a notebook, or a cell tagged as an exercise does not end with its check.
+    """
+    try:
+        cells = json.loads(Path(path).read_text(encoding="utf-8"))["cells"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise ValueError(f"{Path(path).name} is not a notebook: {error}") from None
+    for cell in cells:
+        tags = cell["metadata"].get("tags", [])
+        id = next((tag.removeprefix("exercise-") for tag in tags if tag.startswith("exercise-")), None)
+        bare = {"cell_type": cell["cell_type"], "id": cell["id"], "metadata": {}, "source": "".join(cell["source"])}
+        if cell["cell_type"] == "code":
+            bare |= {"execution_count": None, "outputs": []}
+        yield bare, id and _task(path, id, bare["source"])
+
+
+def _task(path, id, source):
+    call = f'check("{id}", {id})'
+    if id not in registry() or not source.rstrip().endswith(call):
+        raise ValueError(f"{Path(path).name}: the cell of exercise {id!r} does not end with {call}")
+    return Task(registry()[id], source.rstrip().removesuffix(call).rstrip(), call)
+
+
+def write_notebook(path, cells):
+    """Write cells as a notebook of format 4.5."""
+    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
+    notebook = {"cells": cells, "metadata": kernel | {"language_info": {"name": "python"}}, "nbformat": 4}
+    text = json.dumps(notebook | {"nbformat_minor": 5}, indent=1, ensure_ascii=False)
+    path.write_text(text + "\n", encoding="utf-8")
+
+
+def put_beside(folder, book):
+    """Copy what the chapter opens, and the packages that its cells import, into the folder of an assignment; return the names."""
+    names = [name for name in BESIDE if (book / name).exists()]
+    for name in names:
+        copy = shutil.copytree if (book / name).is_dir() else shutil.copy2
+        copy(book / name, folder / name)
+    for package in PACKAGES:
+        source = Path(importlib.import_module(package).__file__).parent
+        shutil.copytree(source, folder / package, ignore=shutil.ignore_patterns("__pycache__"))
+    return [*names, *PACKAGES]

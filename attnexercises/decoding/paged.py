@@ -1,0 +1,159 @@
+"""The exercise on a paged cache: find rows of a text in blocks that lie anywhere."""
+
+import numpy as np
+
+from attnexercises.decoding import accepts
+from attnexercises.engine.model import Exercise, Mistake, Probe
+
+
+def paged_lookup(pages, table, positions):
+    size = pages.shape[1]
+    return pages[table[positions // size], positions % size]
+
+
+def _oracle(pages, table, positions):
+    """Walk through the text slot by slot, until each position has been passed."""
+    rows = {}
+    for page in table:
+        for slot in range(pages.shape[1]):
+            rows[len(rows)] = [float(number) for number in pages[page, slot]]
+    return np.array([rows[int(position)] for position in positions])
+
+
+def _family(bugs):
+    def variant(pages, table, positions):
+        size = pages.shape[1]
+        if "size_pages" in bugs or "size_table" in bugs:
+            size = len(pages) if "size_pages" in bugs else len(table)
+        if "size_d" in bugs:
+            size = pages.shape[2]
+        if "from_one" in bugs:
+            positions = positions - 1
+        block, slot = positions // size, positions % size
+        if "swapped" in bugs:
+            block, slot = slot, block
+        if "from_the_end" in bugs:
+            slot = size - 1 - slot
+        if "first_slot" in bugs:
+            slot = 0 * slot
+        if "sorted" in bugs:
+            table = np.sort(table)
+        if "sorted_positions" in bugs:
+            block, slot = np.sort(positions) // size, np.sort(positions) % size
+        if "inverse" in bugs:
+            table = np.argsort(table)
+        page = block if "no_table" in bugs else table[block]
+        if "row_of_page" in bugs:
+            return pages.reshape(-1, pages.shape[2])[page + slot]
+        if "in_order" in bugs:
+            return pages[table].reshape(-1, pages.shape[2])[: len(positions)]
+        return pages[page, slot]
+
+    return variant
+
+
+def _cache(pages, size, d, table, n, asked=None):
+    """A pool of pages, a table, and n of its positions, or those that are asked for."""
+
+    def make(rng):
+        positions = rng.permutation(len(table) * size)[:n] if asked is None else np.array(asked)
+        return rng.standard_normal((pages, size, d)), np.array(table), positions
+
+    return make
+
+
+_PAGED = Exercise(
+    "paged_lookup",
+    title="Where does this token lie?",
+    chapter="decoding",
+    level="easy",
+    minutes=10,
+    blanks=3,
+    oracle=_oracle,
+    solution=paged_lookup,
+    family=_family,
+    probes=(
+        Probe("7 pages of 4 rows, a text in 3 of them", _cache(7, 4, 2, (5, 0, 3), 5)),
+        Probe("4 pages of 4 rows, all in use", _cache(4, 4, 4, (2, 0, 3, 1), 9), "equal", "With all sizes alike, mixed-up axes run."),
+        Probe("6 pages of 5 rows, a text in 4 of them", _cache(6, 5, 3, (5, 1, 4, 2), 0, asked=(10, 3, 0, 7, 9, 4, 8))),
+        Probe("pages of one row", _cache(6, 1, 3, (4, 1, 5, 0), 2), "edge", "The table alone decides."),
+        Probe("a page that stands twice in the table", _cache(5, 2, 3, (3, 1, 3, 0), 7), "edge", "Nothing forbids it."),
+        Probe("one position", _cache(5, 3, 2, (4, 2), 1), "edge", "Axes of size 1 stay."),
+    ),
+    mistakes=(
+        Mistake(
+            "no_table", "pages[position // size]",
+            "The pages are read in the order in which they lie; the table says which page holds which block.", 1,
+            sets="table",
+        ),
+        Mistake(
+            "inverse", "np.argsort(table)",
+            "The table is read the wrong way round: it leads from a block of the text to its page.", 1,
+            sets="table",
+        ),
+        Mistake(
+            "sorted", "np.sort(table)",
+            "The table was sorted; its order is the order of the text.", 1,
+            sets="table",
+        ),
+        Mistake(
+            "swapped", "position % size as the block, position // size as the slot",
+            "Block and slot have changed places: neighbouring positions share a block and differ in their slot.", 2,
+            sets="place",
+        ),
+        Mistake(
+            "size_pages", "size = len(pages)",
+            "The number of pages was taken for the number of rows in a page.", 2,
+            sets="size",
+        ),
+        Mistake(
+            "size_table", "size = len(table)",
+            "The length of the table was taken for the number of rows in a page.", 2,
+            sets="size",
+        ),
+        Mistake(
+            "size_d", "size = pages.shape[2]",
+            "The number of features was taken for the number of rows in a page.", 2,
+            sets="size",
+        ),
+        Mistake(
+            "from_one", "position - 1",
+            "The positions are counted from 1 in yours; the first one is 0.", 2,
+        ),
+        Mistake(
+            "row_of_page", "all rows in one list, row page + slot",
+            "In a list of all rows a page does not begin at its own number: whole pages lie before it.", 3,
+            sets="place",
+        ),
+        Mistake(
+            "from_the_end", "slot size - 1 - slot",
+            "The slots of a page are counted from its end; a block begins with its first row.", 2,
+            sets="place",
+        ),
+        Mistake(
+            "first_slot", "slot 0",
+            "The first row of each page is returned, whatever the slot.", 2,
+            sets="place",
+        ),
+        Mistake(
+            "in_order", "the first rows of the text",
+            "The text is returned from its start; `positions` says which rows are asked for, and in which order.", 3,
+            sets="place",
+        ),
+        Mistake(
+            "sorted_positions", "np.sort(positions)",
+            "The rows come in the order of the text, not in the order in which the positions ask for them.", 3,
+            sets="place",
+        ),
+    ),
+    hints=(
+        "Follow one position: in which block of the text is it, and in which page does this block lie?",
+        "With pages of 4 rows, position 9 is the second row of the third block: 9 is 2 times 4, and 1 left over.",
+        "`//` gives the block, `%` the slot. Both work on all positions at once, and so does an index with two arrays.",
+    ),
+    why="A page table is one more index. Two arrays of the same length as indices pick one row for each pair of them.",
+    insight="Operating systems find memory in this way; a cache can share pages between texts that begin alike.",
+    accepts=accepts.PAGED_LOOKUP,
+)  # fmt: skip
+
+EXERCISES = (_PAGED,)

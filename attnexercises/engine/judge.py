@@ -1,0 +1,241 @@
+"""`grade`: judge an answer. Shows nothing, stores nothing, leaves the session as it was."""
+
+import inspect
+import threading
+
+import numpy as np
+
+from attnexercises.engine import diagnose, turned
+from attnexercises.engine.calls import CheckInside, argument_names, run
+from attnexercises.engine.details import with_details
+from attnexercises.engine.model import Exercise, Mistake, Probe, Result, value_exercise
+from attnexercises.engine.partly import what_stands
+from attnexercises.engine.registry import find
+from attnexercises.engine.returned import with_article
+from attnexercises.engine.session import session_restored
+from attnexercises.engine.settings import hints_are_off
+from attnexercises.engine.todo import blanks_left, holds_blank
+
+__all__ = ["Exercise", "Mistake", "Probe", "Result", "grade", "value_exercise"]
+
+
+def grade(exercise, answer, *, details=False):
+    """Judge an answer and say what is wrong with it.
+
+    Parameters
+    ----------
+    exercise : str or Exercise
+        The exercise or its id.
+    answer : object
+        The reader's function or value.
+    details : bool, default False
+        Look for the smallest failing case, too.
+
+    Returns
+    -------
+    Result
+
+    Raises
+    ------
+    ValueError
+        If there is no such exercise.
+
+    Examples
+    --------
+    >>> print(grade("softmax", lambda x: 2 * x).lines[0])
+    [!] softmax: not every row sums to 1: one sums to -6.43.
+    """
+    with session_restored():  # the judge, too, uses NumPy as it came, whatever the session made of it
+        exercise = exercise if isinstance(exercise, Exercise) else find(exercise)
+        if exercise.id in _judged():
+            raise CheckInside(exercise.id)
+        _judged().append(exercise.id)
+        try:
+            result = _grade(exercise, answer)
+            return with_details(exercise, answer, result) if details else result
+        finally:
+            _judged().pop()
+
+
+_of_this_thread = threading.local()
+
+
+def _judged():
+    """The exercises that are being judged, the innermost last: an answer can call a check in its turn."""
+    if not hasattr(_of_this_thread, "ids"):
+        _of_this_thread.ids = []
+    return _of_this_thread.ids
+
+
+def is_judging():
+    """Is this called by an answer that is being judged?"""
+    return bool(_judged())
+
+
+def _grade(exercise, answer):
+    if answer is None or holds_blank(answer):
+        return _unattempted(exercise, answer)
+    if exercise.value and not callable(answer):
+        value = answer
+        answer = lambda: value  # noqa: E731
+    unsuitable = _unsuitable(exercise, answer)
+    if unsuitable:
+        return _wrong(exercise, "crashed", unsuitable)
+    outcomes = []
+    for probe in exercise.probes:
+        outcomes.append(run(exercise, answer, probe))
+        if outcomes[-1].stopped:
+            return stopped(exercise, probe.label, outcomes[-1].stopped)
+        if outcomes[-1].left:
+            return _wrong(exercise, "crashed", f"your function {outcomes[-1].left}.")
+        if len(outcomes) == 1 and (outcomes[0].blank or _is_empty(answer, outcomes[0])):
+            return _unattempted(exercise, answer)
+    return _judge(exercise, answer, outcomes)
+
+
+def stopped(exercise, label, limit):
+    """The `Result` for an answer that had to be stopped on the case of this label; `limit` is the `TimeUp`."""
+    where = f' on the case "{label}"' if label else ""
+    if limit.waited:
+        why = "either it waits for something, or the machine is busy; if it is busy, check again later."
+        return _wrong(exercise, "crashed", f"your function was stopped after {limit.seconds:g} seconds{where}: {why}")
+    computing = f"your function is still running after {limit.seconds:g} seconds of computing{where}"
+    return _wrong(exercise, "crashed", f"{computing}: which loop in it never ends?")
+
+
+def ends_python(exercise, label, how):
+    """The `Result` for an answer with which Python itself ended on the case of this label; `how` is in brackets."""
+    where = f' on the case "{label}"' if label else ""
+    return _wrong(exercise, "crashed", f"your {'value' if exercise.value else 'function'} ends Python itself{where} ({how}).")
+
+
+def _judge(exercise, answer, outcomes):
+    pairs = zip(outcomes, diagnose.expected(exercise), strict=True)
+    right = [diagnose.is_right(exercise, outcome, want) for outcome, want in pairs]
+    unstable = _unstable(exercise, answer, outcomes)
+    if unstable:
+        return _wrong(exercise, "wrong", unstable)
+    if all(right):
+        objection = exercise.method(answer) if exercise.method else ""
+        return _wrong(exercise, "wrong", objection, right) if objection else _passed(exercise)
+    crashed = any(not ok and outcome.values is None for ok, outcome in zip(right, outcomes, strict=True))
+    status = "crashed" if crashed else "wrong"
+    explanations = diagnose.recognise(exercise, outcomes, right)
+    causes, found = diagnose.named(exercise, explanations) if explanations else ("", ())
+    if causes:
+        symptom = diagnose.symptom(exercise, outcomes, {id for ids in explanations for id in ids})
+        sentence = f"{symptom} {causes}" if symptom else causes
+    else:
+        sentence = turned.explain(exercise, answer, right, crashed) or diagnose.explain(exercise, outcomes, right)
+    hint = next((mistake.hint for mistake in exercise.mistakes if mistake.id in found[:1]), None)
+    counted = not diagnose.values_right(exercise, outcomes)  # "0 of 9 cases right" after "the values are right"
+    return _wrong(exercise, status, sentence, right, found, hint, _which_outputs(exercise, outcomes), counted)
+
+
+def _unsuitable(exercise, answer):
+    """Why `answer` cannot be tried at all, or ""."""
+    if exercise.value:
+        return ""
+    if not callable(answer):
+        call = f'check("{exercise.id}", {exercise.id})'
+        return f"the check wants your function itself, {call}; it got {_what(answer)}."
+    if inspect.isclass(answer):
+        return f"a function is expected, not the class {answer.__name__}."
+    names = argument_names(exercise)
+    try:
+        signature = inspect.signature(answer)
+    except (ValueError, TypeError):  # some compiled functions do not tell
+        return ""
+    expected = f"{exercise.id}({', '.join(names)})"
+    try:
+        signature.bind(*names)
+    except TypeError:
+        return f"your function does not take the arguments {expected}."
+    mine = [name for name in signature.parameters if name in names]
+    if sorted(mine) == sorted(names) and tuple(mine) != tuple(names):
+        return f"the arguments of your function are in another order; expected {expected}."
+    return ""
+
+
+def _what(answer):
+    return f"an array of shape {answer.shape}" if isinstance(answer, np.ndarray) else with_article(type(answer).__name__)
+
+
+def _is_empty(answer, outcome):
+    """Does the function do nothing at all (``pass``, a docstring alone)?"""
+    code = getattr(answer, "__code__", None)
+    return outcome.raw is None and code is not None and not code.co_names and len(code.co_code) < 12
+
+
+def _unstable(exercise, answer, outcomes):
+    """Does anything stay between two calls? (A sentence, or "".)"""
+    if exercise.value or outcomes[0].values is None:
+        return ""
+    for outcome in outcomes if not exercise.behaviour else ():
+        raw = outcome.raw if isinstance(outcome.raw, tuple) else (outcome.raw,)
+        if outcome.values and not all(map(_still, raw, outcome.values)):
+            return "your function returns the same array each time: the next call overwrites what it returned before."
+    for _ in range(2):  # what starts anew at another shape shows at the second call in a row
+        again = run(exercise, answer, exercise.probes[0])
+        if again.values is None or not _equal(outcomes[0].values, again.values):
+            return "called twice with the same input, your function gives two answers: it keeps something between calls."
+    return ""
+
+
+def _still(raw, value):
+    """Is what was returned still what it was right after the call?"""
+    if not isinstance(raw, np.ndarray):
+        return True
+    plain = np.ndarray.view(raw, np.ndarray)  # not what a class of the reader's makes of a comparison
+    return np.array_equal(plain, value, equal_nan=value.dtype.kind == "f")
+
+
+def _equal(some, others):
+    if len(some) != len(others):
+        return False
+    return all(a.shape == b.shape and np.allclose(a, b, equal_nan=True) for a, b in zip(some, others, strict=True))
+
+
+def _which_outputs(exercise, outcomes):
+    """ "maximum right; total wrong", where there are several outputs and some are right."""
+    if len(exercise.outputs) == 1 or any(outcome.values is None for outcome in outcomes):
+        return ""
+    right, wrong = [], []
+    for place, name in enumerate(exercise.outputs):
+        pairs = zip(outcomes, diagnose.expected(exercise), strict=True)
+        good = all(diagnose.right_output(exercise, got.values[place], want[place]) for got, want in pairs)
+        (right if good else wrong).append(name)
+    return f"{', '.join(right)} right; {', '.join(wrong)} wrong. " if right and wrong else ""
+
+
+def _unattempted(exercise, answer):
+    left = blanks_left(answer)
+    begun = 0 < left < (len(answer) if isinstance(answer, (tuple, list)) else exercise.blanks)
+    what = "not attempted yet" if not begun else "a TODO is left" if left == 1 else f"{left} TODOs are left"
+    stands = what_stands(exercise, answer) if begun and callable(answer) else ()
+    summary, below = "; ".join((what, *stands[:1])), [f"    {line}" for line in stands[1:]]
+    return Result("unattempted", (f"[ ] {exercise.id}: {summary}", *below))
+
+
+def _passed(exercise):
+    labels = tuple(probe.label for probe in exercise.probes)
+    all_right = "right" if exercise.value else f"all {len(labels)} cases right"
+    compare = "" if hints_are_off() else f' Compare with the book\'s: solution("{exercise.id}")'
+    lines = (f"[x] {exercise.id}: {all_right}", f"    {exercise.insight}{compare}")
+    return Result("passed", lines, passed=labels)
+
+
+def _wrong(exercise, status, sentence, right=None, mistakes=(), hint=None, outputs="", counted=True):
+    lines = [f"[!] {exercise.id}: {sentence}"]
+    passed, failed = (
+        tuple(probe.label for probe, ok in zip(exercise.probes, right or (), strict=bool(right)) if ok is wanted)
+        for wanted in (True, False)
+    )
+    if len(exercise.probes) > 1 and right and counted:
+        where = "; ".join(failed[:3]) + (f" and {len(failed) - 3} more" if len(failed) > 3 else "")
+        wrong = f"; wrong: {where}" if passed and failed else ""  # nothing failed: it is the method
+        lines.append(f"    {outputs}{len(passed)} of {len(exercise.probes)} cases right{wrong}.")
+    if not hints_are_off():
+        near = hint and hint < len(exercise.hints)  # the last hint is almost the answer: it comes after the others
+        lines.append(f'    For help: hint("{exercise.id}"' + (f", {hint})" if near else ")"))
+    return Result(status, tuple(lines), passed, failed, tuple(mistakes), hint)

@@ -1,0 +1,90 @@
+"""A question of the chapter on gradients: one number by hand."""
+
+import math
+
+import numpy as np
+
+from attnexercises.engine.model import Mistake, value_exercise
+
+# score_gradient: weights, values and upstream gradient stand in the chapter
+
+_WEIGHTS, _VALUES, _UPSTREAM = (0.5, 0.25, 0.25), (1.0, 4.0, 8.0), 2.0
+
+
+def _score_gradient():
+    weights, values = np.array([0.5, 0.25, 0.25]), np.array([1.0, 4.0, 8.0])
+    d_weights = 2.0 * values
+    row_mean = np.sum(weights * d_weights)
+    return weights[0] * (d_weights[0] - row_mean)
+
+
+def _score_gradient_by_moving():
+    """Scores that give these weights; move the first one up and down."""
+
+    def loss(move):
+        powers = [math.exp(math.log(p) + (move if i == 0 else 0)) for i, p in enumerate(_WEIGHTS)]
+        return _UPSTREAM * sum(power * v for power, v in zip(powers, _VALUES, strict=True)) / sum(powers)
+
+    return (8 * (loss(1e-3) - loss(-1e-3)) - (loss(2e-3) - loss(-2e-3))) / 12e-3
+
+
+_BY_HAND = value_exercise(
+    "score_gradient",
+    title="The gradient of one score",
+    chapter="gradients",
+    level="easy",
+    minutes=5,
+    answer=_score_gradient,
+    oracle=_score_gradient_by_moving,
+    rtol=1e-3,
+    wrong={
+        Mistake(
+            "no_rowsum", "p dp",
+            "That is weight times dP: what the other weights lose when this one grows is missing.", 2,
+        ): lambda: 1.0,
+        Mistake(
+            "sigmoid", "p (1 - p) dp",
+            "That is the sigmoid rule, the diagonal of the Jacobian alone; the other two weights move as well.", 2,
+        ): lambda: 0.5,
+        Mistake(
+            "D_plain", "p (dp - sum dp)",
+            "You subtracted the plain sum of dP; it is the mean weighted by the weights that counts.", 2,
+        ): lambda: -12.0,
+        Mistake(
+            "mean_plain", "p (dp - mean dp)",
+            "You subtracted the plain mean of dP; the mean has to be weighted by the weights.", 2,
+        ): lambda: 0.5 * (2 - 26 / 3),
+        Mistake(
+            "mean_product", "p (dp - mean(p dp))",
+            "You averaged p times dP once more; the weights already do the averaging, so the products are summed.", 2,
+        ): lambda: 0.5 * (2 - 7 / 3),
+        Mistake(
+            "no_upstream", "without dO",
+            "dP is dO times the value, not the value alone. Or did the weight in front go in twice?", 1,
+        ): lambda: -1.25,
+        Mistake("sign", "p (D - dp)", "The number is right, the sign is not: own dP first, then minus the mean.", 3): (
+            lambda: 2.5
+        ),
+        Mistake(
+            "no_outer", "dp - D",
+            "That is how far dP lies from the mean; it still has to be multiplied by the weight.", 3,
+        ): lambda: -5.0,
+        Mistake("the_mean", "D", "That is the weighted mean of dP; subtract it from the dP of key 0.", 3): lambda: 7.0,
+        Mistake("dp", "dp", "That is dP, the gradient of the weight; one step is left, through the softmax.", 2): (
+            lambda: 2.0
+        ),
+        Mistake("key_1", "the gradient of key 1", "That is the gradient of the score of key 1.", 3): lambda: 0.25,
+        Mistake("key_2", "the gradient of key 2", "That is the gradient of the score of key 2.", 3): lambda: 2.25,
+    },
+    hints=(
+        "First the gradient of each weight, dP: the upstream gradient times the value of that key.",
+        "Then the mean of the three entries of dP, weighted by the three weights.",
+        "The weight of key 0, times its dP minus that mean.",
+    ),
+    why="dP is (2, 8, 16) and its weighted mean is 7. The score of key 0 is pushed by how far its 2 lies from 7, "
+    "times its weight.",
+    insight="Its value is positive and so is the upstream gradient, yet raising this score lowers the loss: the "
+    "others have more.",
+)  # fmt: skip
+
+EXERCISES = (_BY_HAND,)

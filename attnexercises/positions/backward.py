@@ -1,0 +1,119 @@
+"""The exercise on the gradient of rotary positions: readers derive it."""
+
+import numpy as np
+
+from attnexercises.engine.model import Exercise, Mistake
+from attnexercises.positions import accepts
+from attnexercises.positions.rotation import PLACES, PROBES
+from attnexercises.positions.turning import turned
+
+
+def rope_backward(d_out, pos):
+    d = d_out.shape[-1]
+    angles = pos[:, np.newaxis] / 10000 ** (np.arange(0, d, 2) / d)
+    cos, sin = np.cos(angles), np.sin(angles)
+    d_first, d_second = d_out[..., 0::2], d_out[..., 1::2]
+    d_x = np.zeros(d_out.shape)
+    # forward: out[1::2] = first * sin + second * cos; out[0::2] = first * cos - second * sin
+    d_x[..., 0::2] = d_first * cos + d_second * sin
+    d_x[..., 1::2] = d_second * cos - d_first * sin
+    return d_x
+
+
+def _oracle(d_out, pos):
+    """Each entry as the slope of the loss: the forward is linear, so a step of 1 from zero measures it."""
+    n, d = d_out.shape[-2:]
+    d_x = np.zeros(d_out.shape)
+    for place in range(n):
+        for feature in range(d):
+            step = np.zeros(d)
+            step[feature] = 1.0
+            angle = float(pos[place]) / 10000 ** (2 * (feature // 2) / d)
+            even = feature - feature % 2
+            hand = complex(*step[even : even + 2]) * np.exp(1j * angle)
+            d_x[..., place, feature] = d_out[..., place, even] * hand.real + d_out[..., place, even + 1] * hand.imag
+    return d_x
+
+
+def _family(bugs):
+    def variant(d_out, pos):
+        # In `turned`, "inverse" is what a forward in the place of the backward does.
+        return turned(d_out, pos, {"inverse" if bug == "forward" else bug for bug in bugs}, direction=-1)
+
+    return variant
+
+
+_BACKWARD = Exercise(
+    "rope_backward",
+    title="The gradient of a turn",
+    chapter="positions",
+    level="medium",
+    minutes=15,
+    blanks=2,
+    oracle=_oracle,
+    solution=rope_backward,
+    family=_family,
+    probes=PROBES,
+    mistakes=(
+        Mistake(
+            "forward", "the rotation of the forward",
+            "The gradient was turned like the features in the forward; on the way back the matrix is transposed.", 2,
+            sets="turn",
+        ),
+        Mistake(
+            "own_only", "dout * cos",
+            "Each feature got the gradient of its own place alone; it also has a share in its partner's new value.", 1,
+            sets="turn",
+        ),
+        Mistake(
+            "derivative", "g2 c - g1 s, -g1 c - g2 s",
+            "You differentiated cosine and sine: the angle is given, and the gradient is asked for in x.", 1,
+            sets="turn",
+        ),
+        Mistake(
+            "no_minus", "g1 c - g2 s, g2 c - g1 s",
+            "Both components have a minus in front of their sine; in the transposed rotation the second alone has.", 3,
+            sets="turn",
+        ),
+        Mistake(
+            "minus_twice", "g1 c + g2 s, g2 c + g1 s",
+            "No component has a minus in front of its sine; in the transposed rotation the second one has.", 3,
+            sets="turn",
+        ),
+        Mistake(
+            "overwritten", "second component from the new first one",
+            "The second component was computed from the first one's new value; it needs the old one.", 3,
+            sets="turn",
+        ),
+        Mistake(
+            "swap", "sine and cosine exchanged",
+            "Sine and cosine have changed places: at angle 0 the gradient passes as it is.", 3,
+            sets="turn",
+        ),
+        Mistake(
+            "half", "pairs (i, i + d/2)",
+            "Features half a vector apart were paired; the forward paired neighbours.", 1,
+            sets="pairs",
+        ),
+        Mistake(
+            "half_out", "result as two halves",
+            "Neighbours were paired, but the result stands in two halves: each pair goes back to its own places.", 1,
+            shows="permuted", sets="pairs",
+        ),
+        *PLACES,
+    ),
+    hints=(
+        "x1 enters both components of its pair. Write its two shares: each is a gradient times a factor.",
+        "A pair is multiplied by a 2 by 2 matrix. What is the gradient of A x in x? The matrix does not depend on x.",
+        "The transpose of a rotation turns back: with g1, g2 the gradients of a pair, d_x1 = g1 cos + g2 sin, and "
+        "d_x2 = g2 cos - g1 sin.",
+    ),
+    why="The forward multiplies each pair by a rotation, so the backward multiplies by its transpose, and that is the turn "
+    "by the opposite angle. Nothing of the forward has to be saved but the positions.",
+    insight="Turn, then turn back: `rope_backward(rope(x, pos), pos)` is x. Gradients keep their lengths, too.",
+    accepts=accepts.BACKWARD,
+    outputs=("d_x",),
+    atol=1e-10,
+)  # fmt: skip
+
+EXERCISES = (_BACKWARD,)

@@ -1,0 +1,162 @@
+"""Two short exercises on sums: one with a Kronecker delta, and the variance of one."""
+
+import math
+
+import numpy as np
+
+from attnexercises.engine.model import Mistake, value_exercise
+
+# --- delta_sum -------------------------------------------------------------------------------------------
+
+
+def delta_sum():
+    a = np.array([[1, 2, 3], [4, 5, 6], [7, 8, 10]])
+    g = np.array([1, 10, 100])
+    return (np.diag(a) * g).sum()  # the delta keeps the terms with i = j: one sum is left
+
+
+def _delta_sum_oracle():
+    a, g = [[1, 2, 3], [4, 5, 6], [7, 8, 10]], [1, 10, 100]
+    total = 0
+    for i in range(3):
+        for j in range(3):
+            if i == j:
+                total += a[i][j] * g[j]
+    return total
+
+
+DELTA_SUM = value_exercise(
+    "delta_sum",
+    title="A sum with a Kronecker delta",
+    chapter="prerequisites",
+    level="easy",
+    minutes=3,
+    answer=delta_sum,
+    oracle=_delta_sum_oracle,
+    wrong={
+        Mistake(
+            "delta_ignored", "sum of A_ij g_j over all i and j",
+            "All nine terms were added; the delta is 0 unless i = j, so most of them vanish.", 1,
+        ): lambda: 2062,
+        Mistake(
+            "off_diagonal", "the terms with i != j",
+            "You added the terms with different i and j; the delta is 1 where they are equal.", 1,
+        ): lambda: 1011,
+        Mistake(
+            "no_g", "sum of A_ii",
+            "This is the sum of the diagonal of A; each term also carries its factor g.", 3,
+        ): lambda: 16,
+        Mistake(
+            "one_term", "A_11 g_1",
+            "Only one term is left in your sum: the delta removes one of the two sums, the other one still runs.", 2,
+        ): lambda: 1,
+        Mistake(
+            "factored", "(sum of A_ii) * (sum of g_j)",
+            "You took the sum of g out of the sum, but g carries the summation index: add the products.", 3,
+        ): lambda: 1776,
+        Mistake(
+            "misread", "the last entry read as 9",
+            "You took the last entry of A for a 9; it is 10, which breaks the pattern on purpose.", 1,
+        ): lambda: 951,
+        Mistake(
+            "anti_diagonal", "the other diagonal",
+            "You added the diagonal from top right to bottom left; i = j is the one from top left.", 1,
+        ): lambda: 357,
+        Mistake(
+            "vector", "the terms, not added",
+            "These are the right three terms; the sum over the index that is left adds them to one number.", 2,
+        ): lambda: np.array([1, 50, 1000]),
+    },
+    hints=(
+        "The delta is 1 where i equals j, and 0 elsewhere. Which of the nine terms survive?",
+        "A sum over j with a delta picks the one term j = i: the sum over j and the delta disappear together. The sum "
+        "over i stays.",
+        "What is left is the sum over i of A_ii g_i: three products, one for each entry of the diagonal.",
+    ),
+    why="The delta removes one sum by picking the term with j = i. What is left is a single sum over the diagonal.",
+    insight="A delta deletes one sum and renames its index; that is its whole use in the derivations to come.",
+)  # fmt: skip
+
+
+# --- variance_of_sum -------------------------------------------------------------------------------------
+
+
+def variance_of_sum():
+    one_term = 1 * 4  # independent and of mean 0: the variance of the product is the product of the variances
+    return 64 * one_term  # independent terms: their variances add up
+
+
+def _variance_of_sum_oracle():
+    """Exact, for q = -1, 1 and k = -2, 2: the distribution of the sum, built up term by term."""
+    chances = {0: 1.0}
+    for _ in range(64):
+        longer = {}
+        for total, chance in chances.items():
+            for q in (-1, 1):
+                for k in (-2, 2):
+                    longer[total + q * k] = longer.get(total + q * k, 0.0) + chance / 4
+        chances = longer
+    mean = math.fsum(chance * total for total, chance in chances.items())
+    return math.fsum(chance * (total - mean) ** 2 for total, chance in chances.items())
+
+
+VARIANCE_OF_SUM = value_exercise(
+    "variance_of_sum",
+    title="The variance of a dot product",
+    chapter="prerequisites",
+    level="medium",
+    minutes=5,
+    answer=variance_of_sum,
+    oracle=_variance_of_sum_oracle,
+    wrong={
+        Mistake(
+            "standard_deviation", "sqrt(64 * 4)",
+            "This is the standard deviation; the variance, its square, is asked for.", 1,
+        ): lambda: 16,
+        Mistake(
+            "one_term", "1 * 4",
+            "This is the variance of one product; the variances of the 64 independent terms add up.", 2,
+        ): lambda: 4,
+        Mistake(
+            "count_only", "64 * 1",
+            "The variance of the keys is missing: one product has the variance 1 times 4.", 2,
+        ): lambda: 64,
+        Mistake(
+            "variances_added", "64 * (1 + 4)",
+            "Variances add up for a sum; for a product of independent numbers of mean 0 they multiply.", 2,
+        ): lambda: 320,
+        Mistake(
+            "as_deviation", "64 * 4**2",
+            "You squared the 4, but it is a variance already, not a standard deviation.", 1,
+        ): lambda: 1024,
+        Mistake(
+            "root_of_variance", "64 * 1 * 2",
+            "You multiplied standard deviations (1 and 2) and added those; it is variances that add up.", 1,
+        ): lambda: 128,
+        Mistake(
+            "count_squared", "64**2 * 4",
+            "The factor 64 went in squared: that is right for 64 times the same number, not for 64 independent "
+            "ones.", 3,
+        ): lambda: 16384,
+        Mistake(
+            "mean", "4 / 64",
+            "This is the variance of the mean of the 64 products; a dot product is their sum.", 3,
+        ): lambda: 0.0625,
+        Mistake(
+            "expectation", "the mean, 0",
+            "This is the mean of the dot product; the variance says how far it strays from there.", 1,
+        ): lambda: 0,
+    },
+    hints=(
+        "The variance is the mean of the squared distance from the mean; everything here has mean 0. First take one "
+        "product q_i k_i alone.",
+        "For independent numbers of mean 0 the mean of (q k) squared is the mean of q squared times the mean of k "
+        "squared. And the variances of independent terms add up.",
+        "One product has the variance 1 times 4. There are 64 independent ones.",
+    ),
+    why="Independence makes the variance of one product the product of the variances, since both means are 0. It also "
+    "makes the 64 variances add up, because the mixed terms average to 0.",
+    insight="The variance grows like the number of features d, so dividing by sqrt(d) undoes the growth.",
+)  # fmt: skip
+
+EXERCISES = (DELTA_SUM, VARIANCE_OF_SUM)

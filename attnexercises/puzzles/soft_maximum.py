@@ -1,0 +1,131 @@
+"""The exercise on the two slopes of a soft maximum."""
+
+import cmath
+
+import numpy as np
+
+from attnexercises.engine.model import Exercise, Mistake, Probe
+from attnexercises.puzzles import accepts
+from attnexercises.puzzles.slopes import rows_of, slopes_of
+
+
+def soft_maximum_slopes(x, temperature):
+    z = (x - x.max(axis=-1, keepdims=True)) / temperature
+    logsumexp = np.log(np.exp(z).sum(axis=-1))
+    weights = np.exp(z - logsumexp[..., np.newaxis])
+    # by the product rule: temperature in front, and temperature in each exponent
+    d_temperature = logsumexp - (weights * z).sum(axis=-1)
+    return weights, d_temperature
+
+
+def _soft_maximum(x, temperature):
+    top = max(value.real for value in x)
+    return top + temperature * cmath.log(sum(cmath.exp((value - top) / temperature) for value in x))
+
+
+def _soft_maximum_oracle(x, temperature):
+    pairs = [slopes_of(_soft_maximum, row, temperature) for row in rows_of(x)]
+    d_x = np.array([row for row, _ in pairs]).reshape(x.shape)
+    return d_x, np.array([slope for _, slope in pairs]).reshape(x.shape[:-1])
+
+
+def _soft_maximum_family(bugs):
+    def variant(x, temperature):
+        z = x / temperature
+        top = 0.0 if "unshifted" in bugs else z.max(axis=-1, keepdims=True)
+        powers = np.exp(z - top)
+        logsumexp = (np.log(powers.sum(axis=-1, keepdims=True)) + top)[..., 0]
+        weights = powers / powers.sum(axis=-1, keepdims=True)
+        inner = (z if "plain_mean" not in bugs else np.broadcast_to(z.mean(axis=-1, keepdims=True), z.shape)) * weights
+        inner = inner.sum(axis=-1) / (temperature if "inner_again" in bugs else 1)
+        d_temperature = (0 if "inner_only" in bugs else logsumexp) - (0 if "outer_only" in bugs else inner)
+        if "sign" in bugs:
+            d_temperature = logsumexp + inner
+        factor = (temperature if "no_inner" in bugs else 1) / (temperature if "no_outer" in bugs else 1)
+        return weights * factor, d_temperature
+
+    return variant
+
+
+def _row_of(*shape, temperature, size=1.0):
+    return lambda rng: (size * rng.standard_normal(shape), temperature)
+
+
+def _far_apart(rng):
+    return rng.standard_normal((2, 3)) + [[1e3, 0, 1e3], [-1e3, -1e3, -2e3]], 0.8
+
+
+_SOFT_MAXIMUM = Exercise(
+    "soft_maximum_slopes",
+    title="Both slopes of a soft maximum",
+    chapter="puzzles",
+    level="medium",
+    minutes=12,
+    blanks=3,
+    oracle=_soft_maximum_oracle,
+    solution=soft_maximum_slopes,
+    family=_soft_maximum_family,
+    outputs=("d_x", "d_temperature"),
+    probes=(
+        Probe("3 rows of 5", _row_of(3, 5, temperature=0.7)),
+        Probe("one row", _row_of(4, temperature=1.6), why="No leading axis: the slope in T is one number."),
+        Probe("2 × 3 rows of 2", _row_of(2, 3, 2, temperature=2.5), why="Two leading axes."),
+        Probe(
+            "rows and scores far apart", _far_apart, "edge", "Each row needs a shift of its own, by its largest score.",
+        ),
+    ),
+    mistakes=(
+        Mistake(
+            "no_inner", "T p",
+            "In x, the T in front meets the slope of x / T, which is 1 / T.", 1, sets="slope in x",
+        ),
+        Mistake(
+            "no_outer", "p / T",
+            "In x, the slope of x / T is there, but not the T in front.", 1, sets="slope in x",
+        ),
+        Mistake(
+            "outer_only", "logsumexp(x / T)",
+            "In T, only the T in front was followed; T stands in every exponent, too.", 2, sets="paths",
+        ),
+        Mistake(
+            "inner_only", "- sum p x / T",
+            "In T, only the exponents were followed; T stands in front as well.", 2, sets="paths",
+        ),
+        Mistake(
+            "sign", "logsumexp + sum p x / T",
+            "In T, the two parts have different signs: the slope of 1 / T is negative.", 2, sets="paths",
+        ),
+        Mistake(
+            "inner_again", "logsumexp - sum p x / T²",
+            "In T, the part through the exponents is divided by T once more: the T in front takes one away.", 3,
+        ),
+        Mistake(
+            "plain_mean", "logsumexp - mean x / T", "In T, each exponent counts by its weight, not alike.", 3,
+        ),
+        Mistake(
+            "unshifted", "exp(x / T)", "The exponentials overflow; a shift of each row changes neither slope.", 1,
+        ),
+    ),
+    hints=(
+        "Let z = x / T. The function is T times logsumexp(z), a product. Which factors does x reach, which does T?",
+        "The slope of logsumexp(z) in z is the softmax p. Then T has an effect by two paths: in front, and through "
+        "every z, whose slope in T is -x / T².",
+        "In x: T times p times 1 / T. In T: logsumexp(z), minus the mean of z with the weights p. Both stay "
+        "the same if a row is shifted by its maximum first.",
+    ),
+    why="In x the two T cancel. In T the product rule gives logsumexp(z) minus the weighted mean of z; a shift "
+    "moves both alike, so the shifted z can be used throughout.",
+    insight="The slope in T is the entropy of the weights: -sum p log p, never negative.",
+    accepts={
+        "loops": accepts.soft_maximum_in_loops,
+        "einsum": accepts.soft_maximum_by_einsum,
+        "tensordot": accepts.soft_maximum_by_tensordot,
+        "where": accepts.soft_maximum_by_where,
+        "as the entropy": accepts.soft_maximum_by_entropy,
+    },
+    cancelling=(frozenset({"no_inner", "no_outer"}),),
+    atol=1e-10,
+)  # fmt: skip
+
+
+EXERCISES = (_SOFT_MAXIMUM,)

@@ -1,0 +1,139 @@
+"""Other right ways to write the functions of this chapter: the checks must accept them."""
+
+import math
+
+import numpy as np
+
+from attnexercises.softmax.stable import plain_softmax
+
+# --- softmax --------------------------------------------------------------------------------------
+
+
+def softmax_in_loops(x):
+    out = np.zeros(x.shape)
+    for row in np.ndindex(x.shape[:-1]):
+        exponentials = np.exp(x[row] - max(x[row]))
+        out[row] = exponentials / sum(exponentials)
+    return out
+
+
+def softmax_by_einsum(x):
+    exponentials = np.exp(x - x.max(axis=-1, keepdims=True))
+    return np.einsum("...k,...->...k", exponentials, 1 / np.einsum("...k->...", exponentials))
+
+
+def softmax_by_tensordot(x):
+    exponentials = np.exp(x - x.max(axis=-1, keepdims=True))
+    return exponentials / np.tensordot(exponentials, np.ones((x.shape[-1], 1)), axes=1)
+
+
+def softmax_by_logsumexp(x):
+    return np.exp(x - np.logaddexp.reduce(x, axis=-1, keepdims=True))
+
+
+# --- softmax_backward -----------------------------------------------------------------------------
+
+
+def backward_in_loops(d_weights, weights):
+    d_x = np.zeros(weights.shape)
+    for place in np.ndindex(weights.shape):
+        row = place[:-1]
+        shared = sum(d_weights[row][k] * weights[row][k] for k in range(weights.shape[-1]))
+        d_x[place] = weights[place] * (d_weights[place] - shared)
+    return d_x
+
+
+def backward_by_tensordot(d_weights, weights):
+    products, k = weights * d_weights, weights.shape[-1]
+    return products - weights * np.tensordot(products, np.ones((k, k)), axes=1)
+
+
+def backward_by_where(d_weights, weights):
+    """The entries of the Jacobian: p (1 - p) on the diagonal, - p p' beside it."""
+    here, there = weights[..., :, None], weights[..., None, :]
+    jacobian = np.where(np.eye(weights.shape[-1], dtype=bool), here * (1 - there), -here * there)
+    return (jacobian * d_weights[..., None, :]).sum(axis=-1)
+
+
+# --- temperature_gradient -------------------------------------------------------------------------
+
+
+def temperature_in_loops(d_weights, scores, temperature):
+    total = 0.0
+    for row in np.ndindex(scores.shape[:-1]):
+        top = max(scores[row])
+        powers = [math.exp((score - top) / temperature) for score in scores[row]]
+        weights = [power / sum(powers) for power in powers]
+        mean = sum(p * g for p, g in zip(weights, d_weights[row]))
+        for p, g, score in zip(weights, d_weights[row], scores[row]):
+            total -= p * (g - mean) * score / temperature**2
+    return total
+
+
+def temperature_by_einsum(d_weights, scores, temperature):
+    weights = plain_softmax(scores / temperature)
+    mean = np.einsum("...k,...k->...", weights, d_weights)[..., None]
+    return np.einsum("...k,...k,...k->...", weights, d_weights - mean, scores).sum() / -(temperature**2)
+
+
+def temperature_by_tensordot(d_weights, scores, temperature):
+    weights = plain_softmax(scores / temperature)
+    d_scaled = weights * (d_weights - (weights * d_weights).sum(axis=-1, keepdims=True))
+    return np.tensordot(d_scaled, scores, axes=scores.ndim) / -(temperature**2)
+
+
+def temperature_by_where(d_weights, scores, temperature):
+    weights = plain_softmax(scores / temperature)
+    here, there = weights[..., :, None], weights[..., None, :]
+    jacobian = np.where(np.eye(weights.shape[-1], dtype=bool), here * (1 - here), -here * there)
+    return -(d_weights[..., None, :] @ jacobian @ scores[..., None]).sum() / temperature**2
+
+
+# --- online_softmax -------------------------------------------------------------------------------
+
+
+def online_by_einsum(x, block):
+    maximum, total = -np.inf, 0.0
+    for start in range(0, len(x), block):
+        scores = x[start : start + block]
+        new = max(maximum, scores.max())
+        if np.isfinite(new):
+            total = np.einsum(",->", total, np.exp(maximum - new)) + np.einsum("k->", np.exp(scores - new))
+            maximum = new
+    return maximum, total
+
+
+def online_by_tensordot(x, block):
+    maximum, total = -np.inf, 0.0
+    for start in range(0, len(x), block):
+        scores = x[start : start + block]
+        new = np.maximum(maximum, scores.max())
+        if new == -np.inf:
+            continue
+        total = total * np.exp(maximum - new) + np.tensordot(np.exp(scores - new), np.ones(len(scores)), axes=1)
+        maximum = new
+    return maximum, total
+
+
+def online_by_where(x, block):
+    """A score of -inf is told apart before the exponential, so that no infinity meets another."""
+    maximum, total = -np.inf, 0.0
+    for start in range(0, len(x), block):
+        scores = x[start : start + block]
+        new = max(maximum, scores.max())
+        shift = np.where(np.isneginf(new), 0.0, new)
+        powers = np.where(np.isneginf(scores), 0.0, np.exp(scores - shift))
+        maximum, total = new, total * np.exp(maximum - shift) + powers.sum()
+    return maximum, total
+
+
+SOFTMAX = {
+    "loops": softmax_in_loops, "einsum": softmax_by_einsum, "tensordot": softmax_by_tensordot,
+    "logaddexp": softmax_by_logsumexp,
+}  # fmt: skip
+SOFTMAX_BACKWARD = {"loops": backward_in_loops, "tensordot": backward_by_tensordot, "where": backward_by_where}
+TEMPERATURE_GRADIENT = {
+    "loops": temperature_in_loops, "einsum": temperature_by_einsum, "tensordot": temperature_by_tensordot,
+    "where": temperature_by_where,
+}  # fmt: skip
+ONLINE_SOFTMAX = {"einsum": online_by_einsum, "tensordot": online_by_tensordot, "where": online_by_where}

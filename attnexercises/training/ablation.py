@@ -1,0 +1,62 @@
+"""The ablation to predict: what happens to a head's map when nobody hears the head any more."""
+
+import numpy as np
+
+from attnexercises.engine.model import Mistake, value_exercise
+
+
+def _taken_out():
+    # Zero takes the place of what the head hands over. Its weights are made before that.
+    return "neither"
+
+
+def _which_fall():
+    """Find out by running: the weights of two layers of random numbers, with and without what the second adds."""
+    rng = np.random.default_rng(0)
+    start, (first, second) = rng.standard_normal((5, 4)), rng.standard_normal((2, 4, 4))
+
+    def maps(silent):
+        x, found = start, []
+        for layer, matrix in enumerate((first, second)):
+            scores = np.exp(x @ matrix @ x.T)
+            found.append(scores / scores.sum(axis=1, keepdims=True))
+            x = x + (0 if layer == silent else found[-1] @ x)
+        return found
+
+    changed = [not np.array_equal(*pair) for pair in zip(maps(None), maps(1), strict=True)]
+    names = {(False, False): "neither", (True, False): "previous", (False, True): "induction", (True, True): "both"}
+    return names[tuple(changed)]
+
+
+_TAKEN_OUT = value_exercise(
+    "taken_out",
+    title="Which score falls?",
+    chapter="training",
+    level="medium",
+    minutes=5,
+    answer=_taken_out,
+    oracle=_which_fall,
+    wrong={
+        Mistake(
+            "its_own", "the induction score",
+            "The score is read off the weights; the head has computed them before its output is replaced.", 2,
+        ): lambda: "induction",
+        Mistake(
+            "before_it", "the previous-token score",
+            "That head is in the layer below: what is taken out above it cannot reach it.", 1,
+        ): lambda: "previous",
+        Mistake(
+            "all_of_it", "both scores",
+            "The answers get worse; the scores do not look at answers but at weights.", 2,
+        ): lambda: "both",
+    },
+    hints=(
+        "Follow the model from the tokens up. Which numbers are there before the output is replaced?",
+        "A score of a head is read off its weights. Does the replaced output enter them?",
+        "The weights of both heads are done when the output of the second one is replaced.",
+    ),
+    why="Weights are computed on the way up, and what is taken out here changes only what comes after it: the answers.",
+    insight="A perfect map in a model that guesses: a map says where a head looks, never that anybody listens.",
+)  # fmt: skip
+
+EXERCISES = (_TAKEN_OUT,)

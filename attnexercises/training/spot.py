@@ -1,0 +1,61 @@
+"""The bug to spot in the chapter on training: the reader sees the curves of `attnlib.training.suspect`."""
+
+import numpy as np
+
+from attnexercises.engine.model import Mistake, value_exercise
+
+def _spot_training():
+    # It knows what nobody can know, and knows it no more when the tokens come one by one.
+    return "no mask"
+
+
+def _name_of_the_bug():
+    """Find out by running: does what an untrained layer finds for the first token depend on a later one?"""
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((5, 4))
+    later = x + np.eye(5, 4, k=-4)  # the last token is another one
+
+    def first(tokens):
+        scores = np.exp(tokens[0] @ tokens.T)  # of no mask
+        return scores @ tokens / scores.sum()
+
+    return "something else" if np.allclose(first(x), first(later)) else "no mask"
+
+
+_SPOT = value_exercise(
+    "spot_training",
+    title="Find the bug from its curves",
+    chapter="training",
+    level="medium",
+    minutes=8,
+    answer=_spot_training,
+    oracle=_name_of_the_bug,
+    wrong={
+        Mistake(
+            "not_shifted", "the target is the token itself",
+            "Then the next token would be named wrongly all at once as well; read the first of the two lines again.", 2,
+        ): lambda: "not shifted",
+        Mistake(
+            "rate", "rate too high",
+            "Too long a step makes a loss jump or stay high; it cannot make it fall below what can be known.", 1,
+        ): lambda: "rate too high",
+        Mistake(
+            "too_few", "the same few sequences again and again",
+            "The curves are measured on fresh sequences; what was learned by heart would not help there.", 2,
+        ): lambda: "same batch",
+        Mistake(
+            "no_bias", "no bias correction",
+            "The correction changes the length of the first steps; it adds nothing to what the model can know.", 1,
+        ): lambda: "no bias correction",
+    },
+    hints=(
+        "Compare the lower curve with the dotted line. How can a loss be lower than what the best guess costs?",
+        "Something tells the model what comes. It is there when all tokens are there, and gone when they come one by one.",
+        "Which part of attention keeps a token from looking at later ones?",
+    ),
+    why="Nobody can guess a freshly drawn token better than evenly among those that are left. A loss below that floor has "
+    "seen the answer; and it was seen in the later tokens, since without them it is gone.",
+    insight="Work out the lowest loss that is possible, before you are glad about a low one.",
+)  # fmt: skip
+
+EXERCISES = (_SPOT,)
