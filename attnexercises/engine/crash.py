@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-_LIBRARY = os.path.realpath(os.path.join(os.path.dirname(__file__), "..", ".."))
+_ROOT = os.path.realpath(os.path.join(os.path.dirname(__file__), "..", ".."))
+_OURS = tuple(os.path.join(_ROOT, package, "") for package in ("attnlib", "attnpage", "attnexercises"))
 _FOLDERS = tuple(os.path.join(os.path.realpath(os.path.dirname(module.__file__)), "") for module in (np, os))
 
 
@@ -46,7 +47,7 @@ def _is_the_readers(file):
         return False
     path = os.path.realpath(file)
     installed = {"site-packages", "dist-packages"} & set(path.split(os.sep))
-    return not installed and not path.startswith((*_FOLDERS, os.path.join(_LIBRARY, "")))
+    return not installed and not path.startswith(_FOLDERS + _OURS)
 
 
 def in_words(problem):

@@ -6,6 +6,7 @@ from itertools import combinations
 import numpy as np
 
 from attnexercises.engine import relations, symptoms
+from attnexercises.engine.edits import fit_together
 from attnexercises.engine.calls import argument_names, arguments, run_trusted
 from attnexercises.engine.symptoms import Case
 
@@ -88,7 +89,7 @@ def recognise(exercise, outcomes, right):
     for size in (1,) if exercise.value else (1, 2):
         alike = {}
         for mistakes in combinations(exercise.mistakes, size):
-            if size == 2 and _same_quantity(*mistakes):
+            if size == 2 and (_same_quantity(*mistakes) or not fit_together(exercise, *mistakes)):
                 continue
             bugs = tuple(mistake.id for mistake in mistakes)
             theirs = partial(variant, exercise, frozenset(bugs))

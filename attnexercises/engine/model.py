@@ -1,6 +1,9 @@
 """What an exercise consists of: probes, mistakes, an oracle, a solution and a family of wrong answers."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+from attnexercises.engine.edits import with_mistakes
 
 
 @dataclass(frozen=True)
@@ -35,9 +38,10 @@ class Mistake:
     Parameters
     ----------
     id : str
-        Its switch in ``family``.
-    wrong : str
-        The wrong formula, for people who read the source.
+        Its name in what `grade` finds, and in what readers have stored.
+    wrong : str, tuple of str, or callable
+        The mistake itself: an edit of the solution, ``"axis=-1 -> axis=0"`` (see `edits`), or several;
+        where no edit of it says the same, a function that stands in the place of the solution.
     say : str
         The cause, at most 160 characters; never the line of code to type. It holds whatever else
         is wrong: nothing on the values ("the right ...", "sums to", "times too large").
@@ -99,9 +103,6 @@ class Exercise:
         Slow and obvious (loops, `math`); shares nothing with `solution` or attnlib.
     solution : callable
         What readers see, named like the exercise. Uses ``np`` and nothing else.
-    family : callable
-        ``family(bugs)`` with a frozenset of mistake ids returns a callable;
-        ``family(frozenset())`` is right, every id switches one mistake on.
     probes : tuple of Probe
         The first one is ordinary.
     mistakes : tuple of Mistake
@@ -129,6 +130,9 @@ class Exercise:
         Judges what the returned arrays do, not the arrays.
     consistent : callable, optional
         ``consistent(arguments)`` computes anew the arguments that follow from others, for a case made smaller.
+    family : callable, optional
+        ``family(bugs)`` returns the solution with the mistakes of these ids made, ``family(frozenset())`` the solution
+        itself. By default it makes their edits.
     """
 
     id: str
@@ -138,7 +142,6 @@ class Exercise:
     minutes: int
     oracle: object
     solution: object
-    family: object
     probes: tuple
     mistakes: tuple
     hints: tuple
@@ -154,6 +157,11 @@ class Exercise:
     method: object = None
     behaviour: object = None
     consistent: object = None
+    family: object = None
+
+    def __post_init__(self):
+        if self.family is None:
+            object.__setattr__(self, "family", partial(with_mistakes, self.solution, self.mistakes))
 
 
 @dataclass(frozen=True)
@@ -190,7 +198,7 @@ class Result:
     printed: tuple = ()
 
 
-def value_exercise(id, *, answer, oracle, wrong, rtol=1e-9, **rest):
+def value_exercise(id, *, answer, oracle, mistakes=(), wrong=None, rtol=1e-9, **rest):
     """Return an `Exercise` whose answer is a value: a number, a shape, an array, a word.
 
     Parameters
@@ -201,8 +209,8 @@ def value_exercise(id, *, answer, oracle, wrong, rtol=1e-9, **rest):
         Readers see its body, with ``id = value`` as last line.
     oracle : callable
         Finds the same value in another way.
-    wrong : dict of Mistake to callable
-        Known wrong values, as functions without arguments.
+    mistakes : sequence of Mistake
+        Known wrong values: the field ``wrong`` of each is a function without arguments, or an edit of `answer`.
     rtol : float
         Relative tolerance for numbers.
     **rest
@@ -212,18 +220,14 @@ def value_exercise(id, *, answer, oracle, wrong, rtol=1e-9, **rest):
     --------
     >>> two = value_exercise(
     ...     "two", answer=lambda: 1 + 1, oracle=lambda: 2,
-    ...     wrong={Mistake("one", "1", "You forgot one."): lambda: 1},
+    ...     mistakes=[Mistake("one", lambda: 1, "You forgot one.")],
     ...     title="Two", chapter="none", level="easy", minutes=1, hints=(), why="", insight="")
     >>> two.family(frozenset({"one"}))()
     1
     """
-    variants = {mistake.id: value for mistake, value in wrong.items()}
-
-    def family(bugs):
-        return next((variants[bug] for bug in variants if bug in bugs), answer)
-
+    mistakes = (*mistakes, *(replace(mistake, wrong=value) for mistake, value in (wrong or {}).items()))
     probe = Probe("the value", lambda rng: ())
     return Exercise(
-        id, oracle=oracle, solution=answer, family=family, probes=(probe,), mistakes=tuple(wrong),
+        id, oracle=oracle, solution=answer, probes=(probe,), mistakes=mistakes,
         outputs=(id,), rtol=rtol, value=True, **rest,
     )  # fmt: skip

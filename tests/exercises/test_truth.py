@@ -18,6 +18,7 @@ from truth import false_clauses
 from truth_seen import Seen
 
 from attnexercises import grade
+from attnexercises.engine.edits import fit_together
 from attnexercises.engine import calls
 from attnexercises.engine.registry import find
 
@@ -65,7 +66,9 @@ def test_claims_on_values_are_found(claim):
 
 
 def pairs(exercise):
-    return [(exercise.id, pair) for pair in itertools.combinations([mistake.id for mistake in exercise.mistakes], 2)]
+    """The ids of every two mistakes that one answer can make."""
+    both = itertools.combinations(exercise.mistakes, 2)
+    return [(exercise.id, (one.id, other.id)) for one, other in both if fit_together(exercise, one, other)]
 
 
 @every_function
