@@ -7,6 +7,7 @@ from collections import Counter
 
 import attnexercises  # noqa: F401  before pytest runs one of its files for the examples, which would make each class twice
 import compare
+import matplotlib
 import numpy as np
 import pytest
 from nbval.plugin import IPyNbCell
@@ -34,14 +35,15 @@ def numpy_in_examples(doctest_namespace):
 def pytest_runtest_protocol(item):
     """Each test leaves behind what it found. A hook, since a fixture would cost all the tests as much as their asserts.
 
-    A chapter's first cell, run in a test, shortens how arrays are printed. An example of the exercises begins as a new
+    A chapter's first cell, run in a test, shortens how arrays are printed and sets how figures are drawn. An example of the exercises begins as a new
     session does, whichever other examples ran before it.
     """
-    with np.printoptions(), pytest.MonkeyPatch.context() as patch:
+    with np.printoptions(), pytest.MonkeyPatch.context() as patch, matplotlib.rc_context():
         if item.name.startswith("attnexercises."):
-            from attnexercises.engine import record
+            from attnexercises.engine import checked, record
 
             patch.setattr(record, "_memory", {})
+            patch.setattr(checked, "_last", {})
         return (yield)
 
 
