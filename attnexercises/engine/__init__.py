@@ -2,7 +2,8 @@
 
 Read in this order:
 
-1. `todo`, `model`, `judged`, `registry`: a blank, an exercise, one whose answer is run, all of the book.
+1. `todo`, `model`, `edits`, `judged`, `registry`: a blank, an exercise, its known mistakes as edits of its solution, one
+   whose answer is run, all of the book.
 2. `reader`: what a reader calls about one exercise; `overview`, `forget`: about all of them; `report`: to tell us.
    `record`: what is remembered, `checked`: the last checks; `source`: the solution as text; `settings`: what a
    teacher decides.

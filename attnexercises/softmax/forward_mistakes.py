@@ -21,7 +21,7 @@ SOFTMAX = (
     Mistake(
         "no_exp", "np.exp(shifted) -> x",
         "You divided the raw scores by their sum; exponentiate first, otherwise weights can be negative.", 2,
-        shows="negative_rows", sets="total",
+        shows="negative_rows", sets="total scores_twice",
     ),
     Mistake(
         "only_exp", ("np.exp(shifted) -> np.exp(x)", "exponentials / exponentials.sum(axis=-1, keepdims=True) -> exponentials"),
@@ -134,5 +134,6 @@ SOFTMAX = (
     Mistake(
         "twice", "return exponentials / exponentials.sum(axis=-1, keepdims=True) -> return _softmax_logsumexp(exponentials / exponentials.sum(axis=-1, keepdims=True))",
         "The softmax was applied twice: the weights went through it as if they were scores.", 3,
+        sets="scores_twice",
     ),
 )

@@ -7,7 +7,7 @@ import itertools
 
 import numpy as np
 import pytest
-from exercise_cases import bits, every_exercise, every_function
+from exercise_cases import bits, every_exercise, every_function, pairs
 
 from attnexercises import grade
 from attnexercises.engine import diagnose
@@ -18,7 +18,7 @@ from attnexercises.engine.calls import arguments
 
 @every_function
 def test_two_mistakes_at_once_are_rejected_unless_they_cancel(exercise):
-    for pair in itertools.combinations([mistake.id for mistake in exercise.mistakes], 2):
+    for pair in pairs(exercise):
         right = all(_is_right(exercise, pair, place) for place in range(len(exercise.probes)))  # up to the first that is not
         assert right == (bits(*pair) in exercise.cancelling), pair
 

@@ -4,21 +4,19 @@
 push takes some of them, always the same ones, and the thorough run takes all pairs and many more slips.
 """
 
-import itertools
 import re
 import warnings
 import zlib
 
 import numpy as np
 import pytest
-from exercise_cases import EXERCISES, FUNCTIONS, bits, every_function
+from exercise_cases import EXERCISES, FUNCTIONS, bits, every_function, pairs
 from mutants import mutants
 from styles import ways
 from truth import false_clauses
 from truth_seen import Seen
 
 from attnexercises import grade
-from attnexercises.engine.edits import fit_together
 from attnexercises.engine import calls
 from attnexercises.engine.registry import find
 
@@ -65,22 +63,16 @@ def test_claims_on_values_are_found(claim):
 # --- every message --------------------------------------------------------------------------------
 
 
-def pairs(exercise):
-    """The ids of every two mistakes that one answer can make."""
-    both = itertools.combinations(exercise.mistakes, 2)
-    return [(exercise.id, (one.id, other.id)) for one, other in both if fit_together(exercise, one, other)]
-
-
 @every_function
 def test_what_is_said_to_two_mistakes_is_true(exercise):
-    for _, pair in sample(pairs(exercise), one_in=60):
+    for _, pair in sample([(exercise.id, pair) for pair in pairs(exercise)], one_in=60):
         check_message(exercise, exercise.family(bits(*pair)))
 
 
 @pytest.mark.thorough
 @every_function
 def test_what_is_said_to_any_two_mistakes_is_true(exercise):
-    for _, pair in pairs(exercise):
+    for pair in pairs(exercise):
         check_message(exercise, exercise.family(bits(*pair)))
 
 

@@ -43,6 +43,7 @@ def test_nothing_is_fetched_and_no_id_can_clash(shown):
 
 
 def test_the_same_figure_has_the_same_bytes(shown):
+    plotting.setup()
     assert stepped_figure(draw, [1, 2, 3], label="Height", caption="It grows & grows.").data == shown
 
 
