@@ -40,10 +40,10 @@ def pytest_runtest_protocol(item):
     """
     with np.printoptions(), pytest.MonkeyPatch.context() as patch, matplotlib.rc_context():
         if item.name.startswith("attnexercises."):
-            from attnexercises.engine import checked, record
+            from attnexercises.reader import last_checks, record
 
             patch.setattr(record, "_memory", {})
-            patch.setattr(checked, "_last", {})
+            patch.setattr(last_checks, "_last", {})
         return (yield)
 
 

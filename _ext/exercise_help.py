@@ -18,7 +18,7 @@ from sphinx.transforms import SphinxTransform
 from sphinx.util import logging
 
 from attnexercises.engine.registry import registry
-from attnexercises.engine.source import solution_source
+from attnexercises.reader.source import solution_source
 
 TAG = "exercise-"
 UNATTEMPTED = "not attempted yet"

@@ -16,17 +16,19 @@ function can be kept: ``save("softmax")`` writes it into a file of the reader's 
 For authors, `Exercise, Probe, Mistake, value_exercise, grade` and `Result` are here too; an
 exercise is added by writing it into the ``EXERCISES`` of a file in its chapter's folder.
 
-`engine` holds how an answer is judged, `classroom` makes assignments of chapters (``python -m attnexercises``,
-which is the file `__main__`).
+`engine` judges an answer, and `method` watches how it got its result; `failing_case` finds the
+smallest input on which it goes wrong; `reader` is what a notebook calls, and `own_library` the
+reader's own file; `classroom` makes assignments of chapters (``python -m attnexercises``, which is
+the file `__main__`).
 """
 
-from attnexercises.engine.forget import reset
+from attnexercises.engine.blanks import TODO
 from attnexercises.engine.judge import Exercise, Mistake, Probe, Result, grade, value_exercise
-from attnexercises.engine.library import load, my_library, save
-from attnexercises.engine.overview import progress
-from attnexercises.engine.reader import case, check, hint, solution, use
-from attnexercises.engine.report import report
-from attnexercises.engine.todo import TODO
+from attnexercises.own_library.commands import load, my_library, save
+from attnexercises.reader.commands import case, check, hint, solution, use
+from attnexercises.reader.progress import progress
+from attnexercises.reader.report import report
+from attnexercises.reader.reset import reset
 
 __all__ = [
     "TODO", "check", "case", "hint", "solution", "use", "progress", "report", "reset", "save", "load", "my_library",

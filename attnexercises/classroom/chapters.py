@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from attnexercises.engine.model import Exercise
 from attnexercises.engine.registry import registry
-from attnexercises.engine.source import solution_source
+from attnexercises.reader.source import solution_source
 
 PACKAGES = ("attnlib", "attnpage", "attnexercises")  # what the cells of a chapter import
 POINTS = {"easy": 1, "medium": 2, "hard": 3}
@@ -20,7 +20,7 @@ TEST = """\
 import sys
 for _name in [name for name in sys.modules if name.partition(".")[0] in ("attnlib", "attnexercises")]:
     del sys.modules[_name]
-from attnexercises.engine.apart import grade_apart
+from attnexercises.engine.isolation import grade_apart
 _result = grade_apart("{id}", {id})
 assert _result.status == "passed", "\\n".join(_result.lines)"""
 

@@ -50,7 +50,7 @@ def _is_the_readers(file):
     return not installed and not path.startswith(_FOLDERS + _OURS)
 
 
-def in_words(problem):
+def error_in_words(problem):
     """Return a sentence for what Python said, or "" if there is none.
 
     Parameters
@@ -60,9 +60,9 @@ def in_words(problem):
 
     Examples
     --------
-    >>> in_words("stops with NameError: name 'wieghts' is not defined")
+    >>> error_in_words("stops with NameError: name 'wieghts' is not defined")
     'Nothing is called `wieghts` there: a slip of the pen, or a cell that has not run?'
-    >>> in_words("stops with ValueError: operands could not be broadcast together with shapes (3,5) (3,) ")
+    >>> error_in_words("stops with ValueError: operands could not be broadcast together with shapes (3,5) (3,) ")
     'Shapes (3, 5) and (3,) do not fit: read from the last axis, two sizes have to be equal, or one of them 1.'
     """
     for pattern, say in _WORDS:

@@ -5,10 +5,10 @@ from itertools import combinations
 
 import numpy as np
 
-from attnexercises.engine import relations, symptoms
-from attnexercises.engine.edits import fit_together
+from attnexercises.engine import explanations, relations
 from attnexercises.engine.calls import argument_names, arguments, run_trusted
-from attnexercises.engine.symptoms import Case
+from attnexercises.engine.edits import fit_together
+from attnexercises.engine.relations import Compared
 
 SAME = 1e-6  # how close, at least, an answer must be to a known wrong one to be called by its name
 
@@ -158,9 +158,9 @@ def explain(exercise, outcomes, right):
         arrays = [case for case in arrays if case.label == probe.label]
     if exercise.value:
         words = _words(exercise) if got.dtype.kind == "U" else ()
-        sentence = prefix + relations.describe_value(got, right_one, exercise.rtol, words)
+        sentence = prefix + explanations.describe_value(got, right_one, exercise.rtol, words)
     else:
-        sentence = prefix + relations.describe(arrays)
+        sentence = prefix + explanations.describe(arrays)
     return sentence if sentence.endswith("?") else sentence + "."
 
 
@@ -174,20 +174,20 @@ def _in_the_place_of(exercise, outcomes, name):
     return ""
 
 
-def named(exercise, explanations):
+def named(exercise, candidates):
     """The causes in words, and the ids of the mistakes that are certain, from what `recognise` found."""
     known = {mistake.id: mistake for mistake in exercise.mistakes}
-    if len(explanations) == 1:
-        says = [known[id].say for id in explanations[0]]
-        return (says[0] if len(says) == 1 else f"two mistakes. (1) {says[0]} (2) {says[1]}"), explanations[0]
-    certain = tuple(id for id in explanations[0] if all(id in others for others in explanations))
-    rest = list(dict.fromkeys(id for ids in explanations for id in ids if id not in certain))
+    if len(candidates) == 1:
+        says = [known[id].say for id in candidates[0]]
+        return (says[0] if len(says) == 1 else f"two mistakes. (1) {says[0]} (2) {says[1]}"), candidates[0]
+    certain = tuple(id for id in candidates[0] if all(id in others for others in candidates))
+    rest = list(dict.fromkeys(id for ids in candidates for id in ids if id not in certain))
     either = f"either: {known[rest[0]].say} Or: {known[rest[1]].say}" if len(rest) == 2 else ""
     if certain and either:
         return f"two mistakes. (1) {known[certain[0]].say} (2) E{either[1:]}", certain
     if certain:
         return f"two mistakes. One of them: {known[certain[0]].say}", certain
-    return (either if len(explanations[0]) == 1 else ""), ()
+    return (either if len(candidates[0]) == 1 else ""), ()
 
 
 def symptom(exercise, outcomes, found):
@@ -198,7 +198,7 @@ def symptom(exercise, outcomes, found):
         return exercise.behaviour.differs((), outcomes[0].raw)
     shown = [mistake.shows for mistake in exercise.mistakes if mistake.id in found]
     claims = dict.fromkeys(claim for claims in shown for claim in claims.split())
-    words = symptoms.seen(claims, cases(exercise, outcomes)) if claims else ""
+    words = relations.seen(claims, cases(exercise, outcomes)) if claims else ""
     return f"{words}." if words else ""
 
 
@@ -212,12 +212,12 @@ def values_right(exercise, outcomes):
 
 
 def cases(exercise, outcomes):
-    """For each output its arrays, the right ones and the inputs' sizes: a dict of name to list of `Case`."""
+    """For each output its arrays, the right ones and the inputs' sizes: a dict of name to list of `Compared`."""
     found = {name: [] for name in exercise.outputs}
     for probe, outcome, want in zip(exercise.probes, outcomes, expected(exercise), strict=True):
         for name, got, right in zip(exercise.outputs, outcome.values or (), want, strict=False):
             good = right_output(exercise, got, right)
-            found[name].append(Case(got, right, _sizes(exercise, probe), probe.label, good, probe.kind == "edge"))
+            found[name].append(Compared(got, right, _sizes(exercise, probe), probe.label, good, probe.kind == "edge"))
     return found
 
 

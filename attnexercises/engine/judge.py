@@ -5,16 +5,15 @@ import threading
 
 import numpy as np
 
-from attnexercises.engine import diagnose, turned
-from attnexercises.engine.calls import CheckInside, argument_names, run
-from attnexercises.engine.details import with_details
+from attnexercises.engine import diagnose, transposes
+from attnexercises.engine.blanks import blanks_left, holds_blank
+from attnexercises.engine.calls import CheckInside, argument_names, run, with_article
 from attnexercises.engine.model import Exercise, Mistake, Probe, Result, value_exercise
-from attnexercises.engine.partly import what_stands
+from attnexercises.engine.partial_answers import what_stands
 from attnexercises.engine.registry import find
-from attnexercises.engine.returned import with_article
 from attnexercises.engine.session import session_restored
-from attnexercises.engine.settings import hints_are_off
-from attnexercises.engine.todo import blanks_left, holds_blank
+from attnexercises.failing_case.smallest import with_details
+from attnexercises.reader.output import hints_are_off
 
 __all__ = ["Exercise", "Mistake", "Probe", "Result", "grade", "value_exercise"]
 
@@ -126,7 +125,7 @@ def _judge(exercise, answer, outcomes):
         symptom = diagnose.symptom(exercise, outcomes, {id for ids in explanations for id in ids})
         sentence = f"{symptom} {causes}" if symptom else causes
     else:
-        sentence = turned.explain(exercise, answer, right, crashed) or diagnose.explain(exercise, outcomes, right)
+        sentence = transposes.explain(exercise, answer, right, crashed) or diagnose.explain(exercise, outcomes, right)
     hint = next((mistake.hint for mistake in exercise.mistakes if mistake.id in found[:1]), None)
     counted = not diagnose.values_right(exercise, outcomes)  # "0 of 9 cases right" after "the values are right"
     return _wrong(exercise, status, sentence, right, found, hint, _which_outputs(exercise, outcomes), counted)

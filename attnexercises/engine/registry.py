@@ -62,19 +62,19 @@ def find(id):
     """Return the exercise called `id`; raise a ValueError that suggests a near one, or says what an id is."""
     exercises = registry()
     if not isinstance(id, str):
-        raise ValueError(f'`id` is the name of an exercise in quotes, such as "softmax"; this is {in_words(id)}.')
+        raise ValueError(f'`id` is the name of an exercise in quotes, such as "softmax"; this is {described(id)}.')
     if id in exercises:
         return exercises[id]
     near = difflib.get_close_matches(id, exercises, n=1)
     raise ValueError(f"There is no exercise {id!r}." + (f" Did you mean {near[0]!r}?" if near else ""))
 
 
-def in_words(thing):
+def described(thing):
     """What was given in the place of a word: "a function", "the number 3".
 
     Examples
     --------
-    >>> in_words(len), in_words(3), in_words([1]), in_words(None)
+    >>> described(len), described(3), described([1]), described(None)
     ('a function', 'the number 3', 'a list', 'None')
     """
     if thing is None or isinstance(thing, bool):

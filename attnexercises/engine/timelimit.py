@@ -13,7 +13,7 @@ Python has no single way to stop a function, so there are two:
 
 The limits of this: Python 3.11 has no `sys.monitoring`, so there only the first way
 exists; and neither way reaches into one single call of compiled code, such as
-``sum(itertools.count())``. On Linux `attnexercises.engine.apart` does: it judges in a
+``sum(itertools.count())``. On Linux `attnexercises.engine.isolation` does: it judges in a
 process of its own, which the system ends. Elsewhere the stop button is left.
 """
 

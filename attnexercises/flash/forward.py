@@ -4,10 +4,10 @@ import math
 
 import numpy as np
 
-from attnexercises.engine.memory import HELD, bytes_for_each_pair
+from attnexercises.method.memory import HELD, bytes_for_each_pair
 from attnexercises.engine.model import Exercise, Probe
-from attnexercises.engine.tiles import made_for_all, meets_again, most_at_once, most_waiting
-from attnexercises.engine.watch import watched
+from attnexercises.method.access import made_for_all, meets_again, most_at_once, most_waiting
+from attnexercises.method.trace import watched
 from attnexercises.flash import forward_mistakes
 from attnexercises.flash.accepts import FLASH_FORWARD, queries_in_tiles_too
 from attnexercises.flash.family import forward_family

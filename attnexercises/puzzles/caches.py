@@ -3,7 +3,7 @@
 from collections import Counter
 from dataclasses import dataclass
 
-from attnexercises.engine.judged import judged_exercise
+from attnexercises.engine.model import judged_exercise
 from attnexercises.engine.model import Mistake
 from attnexercises.puzzles.machine import Broken, Puzzle
 

@@ -1,6 +1,6 @@
 """The exercises in which an input is to be found that exposes a wrong function."""
 
-from attnexercises.engine.judged import judged_exercise
+from attnexercises.engine.model import judged_exercise
 from attnexercises.engine.model import Mistake
 from attnexercises.puzzles.exposed import judge_causal, judge_fill, judge_groups, judge_shift, judge_skip
 

@@ -4,10 +4,10 @@ import math
 
 import numpy as np
 
-from attnexercises.engine.memory import HELD, bytes_for_each_pair
+from attnexercises.method.memory import HELD, bytes_for_each_pair
 from attnexercises.engine.model import Exercise, Probe
-from attnexercises.engine.tiles import made_for_all, most_at_once, most_waiting
-from attnexercises.engine.watch import watched
+from attnexercises.method.access import made_for_all, most_at_once, most_waiting
+from attnexercises.method.trace import watched
 from attnexercises.recompute import accepts, backward_mistakes
 
 

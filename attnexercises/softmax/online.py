@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from attnexercises.engine.model import Exercise, Probe
-from attnexercises.engine.stream import exponents, goes_back, most_read_at_once, reads
+from attnexercises.method.access import exponents, goes_back, most_read_at_once, reads
 from attnexercises.softmax import accepts, online_mistakes
 
 

@@ -2,7 +2,9 @@
 
 import pytest
 
-from attnexercises.engine import accepted, checked, record, shrink
+from attnexercises.failing_case import smallest
+from attnexercises.own_library import accepted
+from attnexercises.reader import last_checks, record
 
 
 @pytest.fixture(autouse=True)
@@ -13,13 +15,13 @@ def no_file(monkeypatch):
     monkeypatch.setattr(record, "_memory", {})
     monkeypatch.setattr(record, "_unusable", set())
     monkeypatch.setattr(accepted, "_session", {})
-    monkeypatch.setattr(checked, "_last", {})
+    monkeypatch.setattr(last_checks, "_last", {})
 
 
 @pytest.fixture(autouse=True)
 def as_many_tries_as_it_takes(monkeypatch):
     """The search for the smallest case ends after a number of tries: a busy machine must not make a case larger."""
-    monkeypatch.setattr(shrink, "SECONDS", 1e6)
+    monkeypatch.setattr(smallest, "SECONDS", 1e6)
 
 
 @pytest.fixture

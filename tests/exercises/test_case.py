@@ -1,4 +1,4 @@
-"""attnexercises.engine.case: the smallest failing case, to play with and to read.
+"""attnexercises.failing_case.case: the smallest failing case, to play with and to read.
 
 That every known mistake has one, `test_known_mistakes.py` holds.
 """
@@ -12,11 +12,11 @@ from notebook_tools import unwrapped
 from reader_cases import no_shift
 
 from attnexercises import TODO, case, check, grade
-from attnexercises.engine import case_html, shrink
 from attnexercises.engine.calls import TIME_LIMIT
-from attnexercises.engine.case import Case
 from attnexercises.engine.registry import find
 from attnexercises.engine.timelimit import TimeUp
+from attnexercises.failing_case import as_html, smallest
+from attnexercises.failing_case.case import Case
 
 
 def case_of(id, answer):
@@ -80,7 +80,7 @@ def test_the_number_of_tries_is_limited():
     result = grade("softmax", slow_to_fail)
     before = len(calls)
     result = grade("softmax", slow_to_fail, details=True)
-    assert result.case["x"].shape == (2, 3, 5) and len(calls) <= 2 * before + shrink.MOST_TRIES + 1
+    assert result.case["x"].shape == (2, 3, 5) and len(calls) <= 2 * before + smallest.MOST_TRIES + 1
 
 
 def test_a_case_on_which_an_answer_never_ends_is_the_last_that_is_tried():
@@ -97,7 +97,7 @@ def test_a_case_on_which_an_answer_never_ends_is_the_last_that_is_tried():
 
 
 def test_when_its_time_is_over_the_search_keeps_what_it_has(monkeypatch):
-    monkeypatch.setattr(shrink, "SECONDS", 0.0)
+    monkeypatch.setattr(smallest, "SECONDS", 0.0)
     assert case_of("softmax", lambda x: 2 * right(x))["x"].shape == (2, 3, 5)
 
 
@@ -225,7 +225,7 @@ def test_the_table_names_its_rows_and_marks_what_is_wrong():
     assert rows == ["q", "k", "expected", "got"]
     assert html.count('<span role="img" aria-label="wrong">×</span> False') == 1
     assert "<code>case(&quot;causal_mask&quot;)</code>, from &quot;3 queries, 5 keys&quot;:</figcaption>" in html
-    assert "#" not in html.replace(case_html._WRONG, "")  # no colour but that of the mark: it holds in both schemes
+    assert "#" not in html.replace(as_html._WRONG, "")  # no colour but that of the mark: it holds in both schemes
 
 
 def test_what_an_answer_says_is_no_markup():

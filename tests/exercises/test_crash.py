@@ -12,7 +12,7 @@ from nbclient import NotebookClient
 from notebook_tools import unwrapped
 
 from attnexercises import check, grade
-from attnexercises.engine.crash import in_words
+from attnexercises.engine.crash import error_in_words
 from attnexercises.engine.registry import find
 
 
@@ -111,11 +111,11 @@ def _unbound():
 def test_python_and_numpy_in_words(case):
     raising, words = RAISING[case]
     problem = grade("softmax", lambda x: raising()).lines[0]
-    assert in_words(problem).startswith(words)
+    assert error_in_words(problem).startswith(words)
 
 
 def test_what_is_not_known_is_not_put_in_words():
-    assert in_words("stops with RuntimeError: generator raised StopIteration") == in_words("returns None") == ""
+    assert error_in_words("stops with RuntimeError: generator raised StopIteration") == error_in_words("returns None") == ""
 
 
 def test_the_line_stands_below_the_sentence(capsys):

@@ -11,7 +11,7 @@ from attnexercises import TODO, grade
 from attnexercises.engine import diagnose
 from attnexercises.engine.calls import argument_names, arguments, run
 from attnexercises.engine.registry import _BOOK_ORDER
-from attnexercises.engine.source import solution_source
+from attnexercises.reader.source import solution_source
 
 
 def passes(exercise, answer):

@@ -4,7 +4,7 @@ import re
 
 from exercise_cases import every_exercise
 
-from attnexercises.engine.source import solution_source
+from attnexercises.reader.source import solution_source
 
 
 def lines_of_the_solution(exercise, longer_than):

@@ -24,7 +24,7 @@ from nbclient.exceptions import CellExecutionError
 from notebook_tools import exercise_cells, readers_names, run_in_kernel, tiny_notebook, unwrapped, uses, with_answer
 
 from attnexercises.engine.registry import registry
-from attnexercises.engine.source import solution_source
+from attnexercises.reader.source import solution_source
 
 CHAPTERS = sorted((Path(__file__).parents[2] / "chapters").glob("*.ipynb"))
 NOTEBOOKS = {path.stem: path for path in CHAPTERS}

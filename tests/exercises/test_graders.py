@@ -14,7 +14,7 @@ import pytest
 from attnexercises.classroom import main, scores
 from attnexercises.classroom.chapters import POINTS
 from attnexercises.engine.registry import registry
-from attnexercises.engine.source import solution_source
+from attnexercises.reader.source import solution_source
 
 MISSING = "" if environment.programs() else "Otter-Grader and nbgrader are not installed; run: make graders"
 pytestmark = [pytest.mark.thorough]

@@ -20,10 +20,10 @@ from answers import right
 from hostile_answers import APART, EVERYWHERE, STILL, STOPPED
 
 from attnexercises import grade
-from attnexercises.engine import apart, calls, session, timelimit
+from attnexercises.engine import calls, isolation, session, timelimit
 from attnexercises.engine.session import session_restored
 
-needs_a_process = pytest.mark.skipif(not apart.possible(), reason="this system cannot copy a process")
+needs_a_process = pytest.mark.skipif(not isolation.possible(), reason="this system cannot copy a process")
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ def state(tmp_path, monkeypatch):
     (tmp_path / "precious.txt").write_text("years of work")
     monkeypatch.setattr(timelimit, "WALL", 600.0)  # whatever ends by itself ends, however busy the machine is
     monkeypatch.setattr(session, "_PATIENCE", 0.2)
-    monkeypatch.setattr(apart, "GRACE", 0.3)
+    monkeypatch.setattr(isolation, "GRACE", 0.3)
 
     def state():
         threads = [thread for thread in threading.enumerate() if not thread.daemon]
@@ -90,7 +90,7 @@ def test_in_a_process_of_its_own(case, state):
         return sorted(os.listdir("/proc/self/fd"))
 
     opened, before = files(), children()
-    judged(apart.grade_apart, *(EVERYWHERE | APART)[case], state)
+    judged(isolation.grade_apart, *(EVERYWHERE | APART)[case], state)
     assert files() == opened
     assert children() == before  # no process is left
 
@@ -110,7 +110,7 @@ PATCHES = [(np, "exp"), (np, "allclose"), (np.random, "default_rng"), (math, "ex
 ]
 
 
-@pytest.mark.parametrize("judge", [grade, apart.grade_apart])
+@pytest.mark.parametrize("judge", [grade, isolation.grade_apart])
 @pytest.mark.parametrize("module, name", PATCHES, ids=lambda x: getattr(x, "__name__", x))
 def test_what_was_replaced_before_does_not_change_the_verdict(judge, module, name):
     original, fake = getattr(module, name), lambda *args, **kwargs: 7
@@ -130,7 +130,7 @@ def wrong(x):
 INTERRUPTED = """
 import os, signal, sys, threading, time
 import numpy as np
-from attnexercises.engine import apart, calls, judge, timelimit
+from attnexercises.engine import isolation, calls, judge, timelimit
 timelimit.WALL = 6000.0
 check = getattr(sys.modules["attnexercises.engine." + sys.argv[1]], sys.argv[2])
 

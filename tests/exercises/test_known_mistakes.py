@@ -13,10 +13,10 @@ from notebook_tools import unwrapped
 from truth import false_clauses
 
 from attnexercises import check, grade
-from attnexercises.engine import reader
 from attnexercises.engine.calls import arguments, run
 from attnexercises.engine.diagnose import is_right
 from attnexercises.engine.model import Probe
+from attnexercises.reader import commands
 
 GOLDEN = Path(__file__).with_name("messages.txt")
 VALUES = [exercise for exercise in EXERCISES if exercise.value]
@@ -74,7 +74,7 @@ def test_no_message_offers_the_last_hint(exercise):
 def test_a_cell_prints_what_the_judge_says(exercise, monkeypatch, capsys):
     """Which judge a cell of a notebook asks, `test_exercise_notebooks.py` sees."""
     for mistake, result in results(exercise):
-        monkeypatch.setattr(reader, "grade_apart", lambda *args, result=result, **options: result)
+        monkeypatch.setattr(commands, "grade_apart", lambda *args, result=result, **options: result)
         check(exercise.id, wrong_answer(exercise, mistake))
         printed = capsys.readouterr().out
         assert mistake.say in unwrapped(printed)

@@ -12,8 +12,8 @@ from library_cases import SDPA, SOFTMAX, solved
 from notebook_tools import unwrapped
 
 from attnexercises import TODO, check, load, my_library, progress, reset, save, use
-from attnexercises.engine import library_change, library_file
-from attnexercises.engine.library_text import defined
+from attnexercises.own_library import change, on_disk
+from attnexercises.own_library.definitions import defined
 
 DAMAGED = {
     "not Python": (b"import numpy as np\ndef softmax(x:\n", "is not Python in line 2: "),
@@ -33,7 +33,7 @@ DAMAGED = {
 
 @pytest.mark.parametrize("case", DAMAGED)
 def test_a_damaged_file_gives_a_sentence_and_is_left_as_it_is(case, own_file, capsys, monkeypatch):
-    monkeypatch.setattr("attnexercises.engine.library_run.SECONDS", 0.2)
+    monkeypatch.setattr("attnexercises.own_library.run.SECONDS", 0.2)
     data, words = DAMAGED[case]
     own_file.write_bytes(data)
     solved("softmax", SOFTMAX)
@@ -106,7 +106,7 @@ def test_no_permission(what, own_file, capsys, monkeypatch):
     capsys.readouterr()
     with monkeypatch.context() as context:
         owner, name = what.split(".")
-        context.setattr({"os": library_file.os, "Path": Path}[owner], name, forbidden)
+        context.setattr({"os": on_disk.os, "Path": Path}[owner], name, forbidden)
         save("softmax")
         said = unwrapped(capsys.readouterr().out)
         check("softmax", TODO)
@@ -120,7 +120,7 @@ def test_a_file_that_may_not_be_written_is_not_replaced(own_file, capsys, monkey
     own_file.write_text("import numpy as np\n")
     solved("softmax", SOFTMAX)
     capsys.readouterr()
-    monkeypatch.setattr(library_file.os, "access", lambda path, mode: False)
+    monkeypatch.setattr(on_disk.os, "access", lambda path, mode: False)
     save("softmax")
     assert "my_attention.py cannot be written: permission denied." in unwrapped(capsys.readouterr().out)
     assert own_file.read_text() == "import numpy as np\n"
@@ -151,14 +151,14 @@ def test_what_another_notebook_saved_meanwhile_stays(own_file, monkeypatch, caps
     solved("softmax", SOFTMAX)
     solved("sdpa", SOFTMAX + SDPA)
     save("softmax")
-    tried = library_change._try_from_file
+    tried = change._try_from_file
 
     def other_notebook_saves(id, *rest):
         tried(id, *rest)
         if id == "sdpa" and "by_another" not in own_file.read_text():
             own_file.write_text(own_file.read_text() + "\n\ndef by_another():\n    pass\n")
 
-    monkeypatch.setattr(library_change, "_try_from_file", other_notebook_saves)
+    monkeypatch.setattr(change, "_try_from_file", other_notebook_saves)
     save("sdpa")
     assert list(defined(own_file.read_text())) == ["np", "softmax", "by_another", "sdpa"]
     assert "Saved: sdpa" in capsys.readouterr().out
@@ -168,10 +168,11 @@ def test_two_processes_at_once_lose_nothing(own_file):
     code = """
 import sys, time, numpy as np
 from attnexercises import save
-from attnexercises.engine import accepted, lock
-from attnexercises.engine.accepted import Accepted, Piece
+from attnexercises.own_library import accepted
+from attnexercises.reader import lock
+from attnexercises.own_library.accepted import Accepted, Piece
 from attnexercises.engine.registry import find
-from attnexercises.engine.source import solution_source
+from attnexercises.reader.source import solution_source
 lock.SECONDS = 10**6  # on a busy machine the other may have the file for long: wait all the same
 for id in sys.argv[1:]:
     code = solution_source(find(id)) + "\\n"

@@ -7,8 +7,8 @@ from library_cases import SDPA, SOFTMAX, Notebook, solved
 from notebook_tools import unwrapped
 
 from attnexercises import load, save
-from attnexercises.engine.library_file import read
-from attnexercises.engine.library_text import defined
+from attnexercises.own_library.definitions import defined
+from attnexercises.own_library.on_disk import read
 
 
 def saved(capsys, *ids):

@@ -8,9 +8,9 @@ from library_cases import SDPA, SOFTMAX, solved
 from notebook_tools import unwrapped
 
 from attnexercises import TODO, load, my_library, progress, reset, save, use
-from attnexercises.engine import record
 from attnexercises.engine.registry import find, registry
-from attnexercises.engine.library_text import defined, names_used
+from attnexercises.own_library.definitions import defined, names_used
+from attnexercises.reader import record
 
 HELPED = "def top(x):\n    return x.max(axis=-1, keepdims=True)\n" + SOFTMAX.replace(
     "x.max(axis=-1, keepdims=True)", "top(x)"

@@ -9,7 +9,7 @@ from library_cases import SDPA, SOFTMAX, Notebook, solved
 from notebook_tools import run_in_kernel, unwrapped
 
 from attnexercises import TODO, check, save
-from attnexercises.engine.library_text import defined
+from attnexercises.own_library.definitions import defined
 
 OTHER = SOFTMAX.replace("axis=-1, keepdims=True)\n", "axis=-1, keepdims=True)  # rows sum to one\n")
 WRONG = "\ndef softmax(x):\n    return np.exp(x)\n"

@@ -17,9 +17,10 @@ from library_cases import Notebook
 from notebook_tools import run_in_kernel, unwrapped
 
 from attnexercises import load, my_library, save
-from attnexercises.engine import accepted, record
 from attnexercises.engine.calls import arguments
-from attnexercises.engine.source import solution_source
+from attnexercises.own_library import accepted
+from attnexercises.reader import record
+from attnexercises.reader.source import solution_source
 
 CAPSTONE = Path(__file__).parents[2] / "chapters" / "07_recompute.ipynb"
 

@@ -10,8 +10,8 @@ from notebook_tools import unwrapped
 from reader_cases import no_shift, out
 
 from attnexercises import TODO, check, hint, progress, reset
-from attnexercises.engine import record
 from attnexercises.engine.registry import find, registry
+from attnexercises.reader import record
 
 
 def rows(capsys, *args):
@@ -87,7 +87,7 @@ def test_two_sessions_do_not_overwrite_each_other(progress_file):
 AT_ONCE = """
 import sys
 from attnexercises import check
-from attnexercises.engine import lock
+from attnexercises.reader import lock
 lock.SECONDS = 10**6  # on a busy machine the others may have the file for long: wait all the same
 print("ready", flush=True)
 sys.stdin.readline()

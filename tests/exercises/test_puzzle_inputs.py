@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from answers import first_line
 
-from attnlib.attention import attention
 from attnexercises import grade
 from attnexercises.engine.registry import registry
 from attnexercises.puzzles import suspects
 from attnexercises.puzzles.exposed import SCORES, VALUES
+from attnlib.attention import attention
 from attnlib.masks import causal_mask
 from attnlib.softmax import softmax
 

@@ -10,11 +10,11 @@ from answers import first_line
 from schedule_search import least_of_texts, least_of_tiles
 from truth_of_runs import holds
 
-from attnlib.costs import count_traffic
 from attnexercises import TODO, grade
 from attnexercises.engine.registry import registry
 from attnexercises.puzzles import CAUSAL, FLASH, TEXTS, WINDOW, caches, tiles
 from attnexercises.puzzles.tiles import BYTES, least_one_by_one, queries_stay
+from attnlib.costs import count_traffic
 
 PUZZLES = {"flash_schedule": FLASH, "causal_schedule": CAUSAL, "window_cache": WINDOW, "text_cache": TEXTS}
 every_puzzle = pytest.mark.parametrize("id", PUZZLES)

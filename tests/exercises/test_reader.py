@@ -11,8 +11,8 @@ from notebook_tools import unwrapped
 from reader_cases import no_shift, out
 
 from attnexercises import TODO, check, hint, solution, use
-from attnexercises.engine.reader import say
 from attnexercises.engine.registry import find
+from attnexercises.reader.commands import say
 
 CASES = len(find("softmax").probes)
 

@@ -1,4 +1,4 @@
-"""attnexercises.engine.report: the block to paste into an issue, and the form that takes it."""
+"""attnexercises.reader.report: the block to paste into an issue, and the form that takes it."""
 
 import platform
 import socket
@@ -11,7 +11,7 @@ from library_cases import Notebook
 
 import attnlib
 from attnexercises import TODO, check, report
-from attnexercises.engine.report import FIELDS
+from attnexercises.reader.report import FIELDS
 
 FORM = Path(__file__).parents[2] / ".github" / "ISSUE_TEMPLATE" / "exercise.yml"
 WRONG = "def softmax(x):\n    secret = 2\n    return x @ x"

@@ -7,7 +7,7 @@ import pytest
 from answers import right as softmax
 
 from attnexercises import check, hint, load, my_library, progress, reset, save, solution, use
-from attnexercises.engine import record
+from attnexercises.reader import record
 
 NAME = '`id` is the name of an exercise in quotes, such as "softmax"; this is '
 CHAPTER = "`chapter` is a topic word in quotes, such as 'softmax'; this is "

@@ -4,9 +4,9 @@ import re
 
 import numpy as np
 
-from attnlib.attention import attention
 from attnexercises.puzzles import CAUSAL, FLASH, TEXTS, WINDOW, suspects
 from attnexercises.puzzles.exposed import SCORES, VALUES
+from attnlib.attention import attention
 from attnlib.softmax import softmax
 
 PUZZLES = {"flash_schedule": FLASH, "causal_schedule": CAUSAL, "window_cache": WINDOW, "text_cache": TEXTS}

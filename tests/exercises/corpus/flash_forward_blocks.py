@@ -7,7 +7,6 @@ import numpy as np
 from . import wrong
 from .flash_forward import divided, finite, flash, hide, right
 
-
 # --- blocks ---------------------------------------------------------------------------------------
 
 

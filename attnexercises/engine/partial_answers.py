@@ -1,0 +1,92 @@
+"""An answer of several outputs with blanks in it: the outputs that do not depend on a blank are judged all the same.
+
+Which do not, is tried: the blanks take one number, then another, and what stays the same has nothing to do with them.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from attnexercises.engine import diagnose
+from attnexercises.engine.blanks import TODO, imagined
+from attnexercises.engine.calls import run
+
+NUMBERS = (0.71, 1.37)
+
+
+def what_stands(exercise, answer):
+    """Say which outputs are right, which are wrong and how, and which are still to do.
+
+    Parameters
+    ----------
+    exercise : Exercise
+    answer : callable
+        It has met a blank.
+
+    Returns
+    -------
+    tuple of str
+        Nothing if all outputs depend on a blank, or it cannot be found out; else "d_value right; d_query, d_key
+        still TODO", and after it a sentence on the first wrong output.
+    """
+    if len(exercise.outputs) < 2 or exercise.value or exercise.behaviour:
+        return ()
+    done = [place for place in range(len(exercise.outputs)) if _is_done(exercise, answer, place)]
+    if not done:
+        return ()
+    right, wrong, sentence = [], [], ""
+    for place in done:
+        alone, part = _only(exercise, place), _part(answer, place)
+        with imagined(NUMBERS[0]):
+            outcomes = [run(alone, part, probe) for probe in alone.probes]
+        pairs = zip(outcomes, diagnose.expected(alone), strict=True)
+        fits = [diagnose.is_right(alone, outcome, want) for outcome, want in pairs]
+        (right if all(fits) else wrong).append(exercise.outputs[place])
+        if not all(fits) and not sentence:
+            sentence = f"{exercise.outputs[place]}: {diagnose.explain(alone, outcomes, fits)}"
+    open_ = [name for name in exercise.outputs if name not in right + wrong]
+    verdicts = ((right, "right"), (wrong, "wrong"), (open_, "still TODO"))
+    summary = "; ".join(f"{', '.join(names)} {verdict}" for names, verdict in verdicts if names)
+    return (summary, sentence) if sentence else (summary,)
+
+
+def _is_done(exercise, answer, place):
+    """Does this output come out the same whatever the blanks are?"""
+    alone, part = _only(exercise, place), _part(answer, place)
+    for probe in alone.probes:
+        seen = []
+        for number in NUMBERS:
+            with imagined(number):
+                outcome = run(alone, part, probe)
+            if outcome.values is None or outcome.stopped:
+                return False
+            seen.append(outcome.values[0])
+        if seen[0].shape != seen[1].shape or not np.array_equal(*seen, equal_nan=seen[0].dtype.kind == "f"):
+            return False
+    return True
+
+
+def _only(exercise, place):
+    """The same exercise, of which one output is asked for."""
+    key = exercise.id, place
+    if key not in _alone:
+        _alone[key] = replace(
+            exercise,
+            outputs=(exercise.outputs[place],),
+            oracle=lambda *args: exercise.oracle(*args)[place],
+            method=None,
+        )
+    return _alone[key]
+
+
+_alone = {}  # so that what is right is computed once
+
+
+def _part(answer, place):
+    def part(*args):
+        returned = answer(*args)
+        if not isinstance(returned, (tuple, list)) or place >= len(returned):
+            return TODO
+        return returned[place]
+
+    return part

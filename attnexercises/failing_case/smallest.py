@@ -1,0 +1,303 @@
+"""The smallest case on which an answer goes wrong in the same way: fewer rows, keys, features, and round numbers.
+
+A case counts only if the oracle and the book's solution agree on it: so what an exercise demands of its input (heads
+that divide the width, a logsumexp that belongs to the scores) holds for the small one, too.
+
+What a check shows beside its sentence: the smallest failing case, the reader's own line, what the function printed.
+
+All of it is plain data in the `Result`, so that it can come from another process.
+"""
+
+import time
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from attnexercises.engine import diagnose
+from attnexercises.engine.calls import argument_names, arguments, run, run_trusted
+from attnexercises.engine.crash import error_in_words
+from attnexercises.engine.model import Probe
+from attnexercises.failing_case.case import Case
+
+MOST_TRIES = 90  # a number of calls, not a time, so that the same answer gets the same case
+SECONDS = 5.0  # of computing; all tries of an ordinary answer need a tenth of one, so only a very slow one gets a larger case
+
+
+def smallest(exercise, answer, probe, mistakes=()):
+    """Return the arguments of the smallest failing case, what the answer does there, and what is right.
+
+    Parameters
+    ----------
+    exercise : Exercise
+    answer : callable
+    probe : Probe
+        A probe of the exercise on which the answer fails.
+    mistakes : tuple of str
+        Ids of the known mistakes that explain the answer: they have to explain it on the small case, too.
+
+    Returns
+    -------
+    tuple of (arguments, Outcome, tuple of ndarray), or None
+        None if the answer does not fail on this probe.
+    """
+    search = _Search(exercise, answer, mistakes, arguments(exercise, probe))
+    if search.found is None:
+        return None
+    groups, places = _groups(exercise), range(len(search.found[0]))
+    moves = [*_without_leading_axis(exercise, groups), *_with_fewer(groups), *map(_smaller_number, places)]
+    while search.may_go_on() and any([search.goes_down(move) for move in moves]):
+        pass
+    for decimals in (0, 1, 2):
+        round_numbers = _rounded(search.found[0], decimals)
+        if not _vanishes(round_numbers, search.found[0]) and search.tries(round_numbers):
+            break
+    return search.found
+
+
+class _Search:
+    """Tries cases and keeps the last one that fails as the first one did."""
+
+    def __init__(self, exercise, answer, mistakes, args):
+        self.exercise, self.answer, self.mistakes = exercise, answer, frozenset(mistakes)
+        self.left, self.deadline = MOST_TRIES, time.thread_time() + SECONDS
+        self.kind = self.found = None
+        self.tries(args)
+
+    def may_go_on(self):
+        return self.left > 0 and time.thread_time() < self.deadline
+
+    def goes_down(self, move):
+        """Follow one move as far as it leads; did it lead anywhere?"""
+        before = self.found
+        for args in move(self.found[0]):
+            if not self.may_go_on() or self.tries(args):
+                break
+        return self.found is not before
+
+    def tries(self, args):
+        self.left -= 1
+        if self.exercise.consistent:
+            try:
+                args = self.exercise.consistent(args)
+            except ValueError:  # no such case
+                return False
+        probe = Probe("a smaller one", lambda rng: _copied(args))
+        exercise = replace(self.exercise, probes=(probe,))
+        want = _right_answer(exercise, probe)
+        if want is None:
+            return False
+        outcome = run(exercise, self.answer, probe)
+        if outcome.stopped:
+            self.left = 0
+        kind = _kind(exercise, outcome, want)
+        if kind is None or outcome.blank or outcome.stopped or kind != (self.kind or kind):
+            return False
+        if self.mistakes:
+            known = run_trusted(exercise, exercise.family(self.mistakes), probe)
+            if not diagnose.same(exercise, outcome, known):
+                return False
+        self.kind, self.found = kind, (tuple(args), outcome, want)
+        return True
+
+
+def _right_answer(exercise, probe):
+    """The oracle's outputs, if it takes this case and the solution agrees."""
+    with np.errstate(all="ignore"):
+        try:
+            want = diagnose.as_outputs(exercise, exercise.oracle(*arguments(exercise, probe)))
+        except Exception:  # whatever does not fit together
+            return None
+    if any(array.size == 0 for array in want):
+        return None
+    return want if diagnose.is_right(exercise, run_trusted(exercise, exercise.solution, probe), want) else None
+
+
+def _kind(exercise, outcome, want):
+    """In which way a case fails; None if it does not."""
+    if diagnose.is_right(exercise, outcome, want):
+        return None
+    if outcome.values is None:
+        return outcome.problem.partition(":")[0]
+    each = tuple(_kind_of_array(exercise, *pair) for pair in zip(outcome.values, want, strict=True))
+    return each, outcome.changed, bool(outcome.problem)
+
+
+def _kind_of_array(exercise, got, want):
+    if diagnose.right_output(exercise, got, want):
+        return "right"
+    if diagnose.kind_problem(got, want):
+        return "kind"
+    if got.shape != want.shape:
+        return "shape", got.ndim - want.ndim
+    finite = np.isfinite(got) if got.dtype.kind == "f" else np.array(True)
+    return "numbers" if finite.all() or not np.isfinite(want[~finite]).any() else "not finite"
+
+
+def _groups(exercise):
+    """Axes that are one and the same, as lists of (place of the argument, axis from the end).
+
+    Two axes belong together if they have the same size in every probe of the exercise.
+    """
+    probes, groups = [arguments(exercise, probe) for probe in exercise.probes], {}
+    axes = {(place, axis) for args in probes for place, arg in enumerate(args) for axis in range(-np.ndim(arg), 0)}
+    for place, axis in sorted(axes):
+        sizes = tuple(np.shape(args[place])[axis] if np.ndim(args[place]) >= -axis else None for args in probes)
+        groups.setdefault(sizes, []).append((place, axis))
+    return sorted(map(sorted, groups.values()), key=lambda group: (-len(group), group))
+
+
+def _without_leading_axis(exercise, groups):
+    """Moves that take one element of an axis that stands first wherever it stands, and that some probe does without."""
+    fewest = [min(np.ndim(args[place]) for args in map(partial(arguments, exercise), exercise.probes))
+              for place in range(len(argument_names(exercise)))]  # fmt: skip
+
+    def move_of(group):
+        def move(args):
+            if all(-axis == np.ndim(args[place]) > fewest[place] for place, axis in group):
+                for element in (0, -1):
+                    yield _changed(args, {place: args[place][element] for place, _ in group})
+
+        return move
+
+    return [move_of(group) for group in groups]
+
+
+def _with_fewer(groups):
+    """Moves that keep the first, or the last, elements of an axis: one, two, three, ..."""
+
+    def move_of(group):
+        def move(args):
+            sizes = [args[place].shape[axis] for place, axis in group if np.ndim(args[place]) >= -axis]
+            for kept in range(1, sizes[0]) if len(sizes) == len(group) else ():
+                for part in (slice(0, kept), slice(-kept, None)):
+                    yield _sliced(args, group, part)
+
+        return move
+
+    return [move_of(group) for group in groups]
+
+
+def _smaller_number(place):
+    """A move that makes a whole number among the arguments smaller."""
+
+    def move(args):
+        if isinstance(args[place], (int, np.integer)) and not isinstance(args[place], (bool, np.bool_)):
+            for number in range(1, int(args[place])):
+                yield _changed(args, {place: type(args[place])(number)})
+
+    return move
+
+
+def _sliced(args, group, part):
+    smaller = {}
+    for place, axis in group:
+        array = smaller.get(place, args[place])
+        shares = _are_shares(args[place])
+        array = array[(..., part, *[slice(None)] * (-axis - 1))]
+        if shares and axis == -1:
+            total = array.sum(axis=-1, keepdims=True)
+            array = array / np.where(total == 0, 1, total)
+        smaller[place] = array
+    return _changed(args, smaller)
+
+
+def _are_shares(array):
+    """Do all rows sum to 1, or to 0? Then those of the smaller case do so, too."""
+    if not isinstance(array, np.ndarray) or array.dtype.kind != "f" or array.ndim == 0 or (array < 0).any():
+        return False
+    sums = array.sum(axis=-1)
+    return bool((np.isclose(sums, 1) | (sums == 0)).all() and sums.any())
+
+
+def _rounded(args, decimals):
+    """The same case in numbers that can be followed by hand."""
+
+    def rounded(arg):
+        if isinstance(arg, np.ndarray) and arg.dtype.kind == "f":
+            if _are_shares(arg):
+                shares = np.round(arg, max(decimals, 1))
+                full = arg.sum(axis=-1) > 0.5
+                shares[..., -1] = np.where(full, np.round(1 - shares[..., :-1].sum(axis=-1), 1), shares[..., -1])
+                return shares
+            return np.round(arg, decimals) + 0.0  # no -0
+        return arg
+
+    return tuple(map(rounded, args))
+
+
+def _vanishes(rounded, args):
+    """Is nothing but 0 left of an array?"""
+    pairs = [pair for pair in zip(rounded, args, strict=True) if isinstance(pair[1], np.ndarray)]
+    return any(arg.any() and not new.any() for new, arg in pairs)
+
+
+def _copied(args):
+    return tuple(np.copy(arg) if isinstance(arg, np.ndarray) else arg for arg in args)
+
+
+def _changed(args, new):
+    return tuple(new.get(place, arg) for place, arg in enumerate(args))
+
+
+MOST_LINES = 3  # of what was printed
+
+
+def with_details(exercise, answer, result):
+    """Return the `Result` with its case, line and prints, if the answer failed on a case.
+
+    Parameters
+    ----------
+    exercise : Exercise
+    answer : callable
+    result : Result
+        What was found without them.
+    """
+    if exercise.value or not result.failed:
+        return result
+    failed = [probe for probe in exercise.probes if probe.label in result.failed]
+    probe = min(failed, key=lambda probe: probe.kind == "edge")  # the one that the sentence is about
+    found = smallest(exercise, answer, probe, result.mistakes)
+    if not found and result.mistakes:  # either of them, not all together
+        found = smallest(exercise, answer, probe)
+    outcome = found[1] if found else run(exercise, answer, probe)
+    stopped = outcome
+    if found and outcome.values is None and not result.mistakes:  # the sizes that the sentence has, not the small ones
+        stopped = run(exercise, answer, probe)
+    lines = outcome.printed.splitlines()
+    return replace(
+        result,
+        case=_case(exercise, probe, *found) if found else None,
+        stopped=_stopped(stopped),
+        printed=(*lines[:MOST_LINES], *(["…"] if len(lines) > MOST_LINES else [])),
+    )
+
+
+def _case(exercise, probe, args, outcome, want):
+    got = outcome.values
+    pairs = list(zip(got, want, strict=True)) if got is not None else []
+    wrong = tuple(not diagnose.right_output(exercise, *pair) for pair in pairs) or (True,) * len(want)
+    problem = outcome.problem
+    if outcome.changed and not problem:
+        problem = f"changes its input {outcome.changed[0]}"
+    marks = tuple(_marks(exercise, *pair) for pair in pairs)
+    names = argument_names(exercise)
+    return Case(exercise.id, probe.label, names, args, exercise.outputs, wrong, marks, want, got, problem)
+
+
+def _marks(exercise, got, want):
+    """Which numbers of an output are wrong; None if its shape is."""
+    if got.shape != want.shape:
+        return None
+    if "U" in got.dtype.kind + want.dtype.kind or "b" in got.dtype.kind + want.dtype.kind:
+        return got != want
+    return ~np.isclose(got, want, rtol=exercise.rtol, atol=exercise.atol, equal_nan=True)
+
+
+def _stopped(outcome):
+    """A sentence on where and why it stopped, or ""."""
+    if outcome.values is not None or outcome.line is None:
+        return ""
+    line = f"line {outcome.line.number}" + (f", `{outcome.line.text}`" if outcome.line.text else "")
+    words = error_in_words(outcome.problem)
+    return f"It stops in your {line}." + (f" {words}" if words else "")

@@ -1,0 +1,83 @@
+"""The reader's file, run and judged: which functions it holds, and which of them pass."""
+
+import types
+
+from attnexercises.engine.isolation import grade_apart
+from attnexercises.engine.registry import registry
+from attnexercises.engine.session import session_restored
+from attnexercises.engine.timelimit import TimeUp, call_within
+from attnexercises.own_library import on_disk
+from attnexercises.own_library.on_disk import Unusable
+
+SECONDS = 5.0  # of computing, for running the file once, from top to bottom
+
+
+class Library:
+    """The functions of a file, each judged once, when it is asked for.
+
+    Attributes
+    ----------
+    name : str
+        The file's name.
+    ids : list of str
+        The exercises of whose name the file has a function, in the order of the book.
+    trouble : str
+        A sentence, if the file cannot be used.
+    """
+
+    def __init__(self, text, name):
+        self.name, self.trouble, self._results = name, "", {}
+        try:
+            self._space = _run(text, name)
+        except Unusable as error:
+            self._space, self.trouble = {}, str(error)
+        self.ids = [e.id for e in functions() if callable(self._space.get(e.id))]
+
+    def function(self, id):
+        """Return the function of that name."""
+        return self._space[id]
+
+    def result(self, id):
+        """Return what the check says to it."""
+        if id not in self._results:
+            self._results[id] = grade_apart(id, self._space[id])
+        return self._results[id]
+
+    def passes(self, id):
+        """Is it there, and does it pass?"""
+        return id in self.ids and self.result(id).status == "passed"
+
+
+def functions():
+    """Return the exercises whose answer is a function, in the order of the book: only these are saved."""
+    return [exercise for exercise in registry().values() if not exercise.value]
+
+
+def library():
+    """Return the reader's `Library` as it is on the disk now; None if there is no file."""
+    path = on_disk.location()
+    if path is None:
+        return None
+    try:
+        content = on_disk.read(path)
+    except Unusable as error:
+        unusable = Library("", path.name)
+        unusable.trouble = str(error)
+        return unusable
+    return None if content.data is None else Library(content.text, path.name)
+
+
+def _run(text, name):
+    module = types.ModuleType(name.removesuffix(".py"))
+    module.__file__ = name
+    try:
+        with session_restored():
+            call_within(SECONDS, lambda: exec(compile(text, name, "exec"), vars(module)))
+    except TimeUp as limit:
+        why = "waits for something, or the machine is busy: it was stopped" if limit.waited else "is still running"
+        raise Unusable(f"{name} {why} after {limit.seconds:g} seconds.") from None
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # also SystemExit: it is a file that anything may stand in
+        raise Unusable(f"{name} stops when it is imported: {type(error).__name__}: {error}.") from None
+    return vars(module)

@@ -1,0 +1,147 @@
+"""What the reader has done so far, in one small file of the user's own. Trouble with it never stops a check."""
+
+import contextlib
+import copy
+import json
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+from attnexercises.reader.lock import locked
+
+_memory = {}  # the table, where no file may be or can be written
+_unusable = set()  # files that could not be written; said once
+
+try:
+    _started_in = os.getcwd()  # a relative path means this folder, wherever the session goes later
+except OSError:  # it is gone
+    _started_in = os.curdir
+
+
+def location():
+    """Return the file's path, or None if ``ATTNLIB_PROGRESS=off``.
+
+    ``ATTNLIB_PROGRESS=<path>`` chooses another file; otherwise it lies where the
+    system keeps the state of programs.
+    """
+    chosen = os.environ.get("ATTNLIB_PROGRESS", "")
+    if chosen.lower() == "off":
+        return None
+    if chosen:
+        return Path(os.path.join(_started_in, os.path.expanduser(chosen)))
+    home = os.path.expanduser("~")  # unlike Path.home(), never raises
+    if sys.platform == "win32":
+        base = os.environ.get("LOCALAPPDATA") or os.path.join(home, "AppData", "Local")
+    else:
+        base = os.environ.get("XDG_STATE_HOME") or os.path.join(home, ".local", "state")
+    return Path(base) / "attnlib" / "progress.json"
+
+
+def load():
+    """Return the table: exercise id to a dict with ``state, tries, hints, mistake, hint, said``."""
+    path = location()
+    if path is None or path in _unusable:
+        return {id: dict(entry) for id, entry in _memory.items()}
+    try:
+        return _checked(json.loads(path.read_text(encoding="utf-8")))
+    except FileNotFoundError:  # also if the folder is not there yet
+        return {}
+    except OSError as error:
+        return _give_up(path, error)
+    except (ValueError, RecursionError):  # not JSON, not UTF-8, or not a table: keep it, start anew
+        return _set_aside(path)
+
+
+@contextlib.contextmanager
+def changing():
+    """The table, to be changed: one session at a time, so that none overwrites what another stored meanwhile."""
+    with _alone():
+        table = load()
+        before = copy.deepcopy(table)
+        yield table
+        if table != before:
+            store(table)
+
+
+@contextlib.contextmanager
+def _alone():
+    path = location()
+    with contextlib.ExitStack() as stack:
+        if path is not None and path not in _unusable:
+            with contextlib.suppress(OSError):  # no folder, no permission: `store` will say so
+                path.parent.mkdir(parents=True, exist_ok=True)
+                stack.enter_context(locked(path))
+        yield
+
+
+def store(table):
+    """Write the whole table, all or nothing: a crash in between leaves the old file."""
+    path = location()
+    _memory.clear()
+    _memory.update(table)
+    if path is None or path in _unusable:
+        return
+    temporary = None
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, delete=False) as file:
+            temporary = file.name
+            json.dump({"version": 1, "exercises": table}, file, indent=1, sort_keys=True)
+        os.replace(temporary, path)
+    except OSError as error:
+        if temporary and os.path.exists(temporary):
+            os.unlink(temporary)
+        _give_up(path, error)
+
+
+def blank():
+    """The entry of an exercise that nobody has touched."""
+    return {"state": "", "tries": 0, "hints": [], "mistake": "", "hint": None, "said": ""}
+
+
+def _checked(data):
+    table = data.get("exercises") if isinstance(data, dict) else None
+    if not isinstance(table, dict):
+        raise ValueError("no table of exercises")
+    return {id: _checked_entry(entry) for id, entry in table.items()}
+
+
+def _checked_entry(entry):
+    if not isinstance(entry, dict):
+        raise ValueError("an entry that is not ours")
+    known = {key: entry[key] for key in _KINDS if key in entry}
+    if not all(_KINDS[key](value) for key, value in known.items()):
+        raise ValueError("an entry that is not ours")
+    return {**blank(), **known}
+
+
+def _is_count(value):
+    return type(value) is int and value >= 0  # True is no count
+
+
+_KINDS = {
+    "state": lambda value: value in ("", "wrong", "crashed", "passed"),
+    "tries": _is_count,
+    "hints": lambda value: isinstance(value, list) and all(map(_is_count, value)),
+    "mistake": lambda value: isinstance(value, str),
+    "said": lambda value: isinstance(value, str),
+    "hint": lambda value: value is None or _is_count(value),
+}
+
+
+def _set_aside(path):
+    aside = next(p for n in range(1, 10**6) if not (p := path.with_name(f"{path.name}.unreadable-{n}")).exists())
+    try:
+        os.replace(path, aside)
+    except OSError as error:
+        return _give_up(path, error)
+    print(f"(Your progress file could not be read; it is kept as {aside.name}, and a new one is begun.)")
+    return {}
+
+
+def _give_up(path, error):
+    _unusable.add(path)
+    reason = error.strerror or type(error).__name__
+    print(f"(Progress is not saved in this session: {path.name}: {reason}. The checks work all the same.)")
+    return {id: dict(entry) for id, entry in _memory.items()}

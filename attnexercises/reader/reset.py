@@ -1,0 +1,62 @@
+"""`reset`: forget what was done. It asks before it forgets everything."""
+
+from attnexercises.engine.registry import find
+from attnexercises.own_library import accepted
+from attnexercises.own_library.change import remove
+from attnexercises.own_library.run import library
+from attnexercises.reader import last_checks, record
+from attnexercises.reader.output import say
+
+
+def reset(id=None, saved=False, sure=False):
+    """Forget the progress of one exercise, or of all.
+
+    Parameters
+    ----------
+    id : str, optional
+        The exercise. Without it everything is to be forgotten, and nothing happens until you say ``sure=True``.
+    saved : bool
+        Take it out of your own file, too, or the whole file away. A copy is kept in either case.
+    sure : bool
+        Yes, everything.
+
+    Examples
+    --------
+    >>> reset()
+    There is no progress to forget.
+    """
+    if id is not None:
+        find(id)
+    elif not sure and _asked(saved):
+        return
+    with record.changing() as table:
+        for gone in [id] if id else list(table):
+            table.pop(gone, None)
+    accepted.forget(id)
+    last_checks.forget(id)
+    print(f"Forgotten: {id or 'everything'}.")
+    mine = library()
+    if mine is None or not (id is None or id in mine.ids or mine.trouble):
+        return
+    if saved:
+        say(remove(id))
+    elif mine.trouble:
+        say(mine.trouble)
+    else:
+        call = f'reset("{id}", saved=True)' if id else "reset(saved=True)"
+        say(f"{mine.name} is as it was{f', with {id} in it' if id else ''}: {call} would change it, and keep a copy.")
+
+
+def _asked(saved):
+    """Say what would be forgotten, and how to say yes."""
+    table, mine = record.load(), library() if saved else None
+    tried = sum(bool(entry["tries"]) for entry in table.values())
+    solved = sum(entry["state"] == "passed" for entry in table.values())
+    if not table and mine is None:
+        say("There is no progress to forget.")
+        return True
+    what = f"the progress of all exercises ({tried} tried, {solved} of them solved)"
+    if mine:
+        what += f", and take {mine.name} away, with a copy"
+    say(f"This would forget {what}. If you are sure: reset({'saved=True, ' if saved else ''}sure=True)")
+    return True
