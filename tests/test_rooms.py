@@ -35,7 +35,7 @@ BELOW = {
     "gradients": {"checks"},
     "training": {"checks", "softmax", "masks", "attention", "multihead", "positions", "decoding"},
 }
-BESIDE = {"attnpage": {"checks", "softmax", "masks", "attention"}, "attnexercises": set()}
+BESIDE = {"attnpage": {"checks", "softmax", "masks", "attention", "training"}, "attnexercises": set()}
 FILES = sorted(path for folder in PACKAGES.values() for path in folder.rglob("*.py") if path.parent != LIBRARY)
 MODULES = sorted(m.name for name, path in PACKAGES.items() for m in pkgutil.walk_packages([str(path)], f"{name}."))
 FOLDERS = sorted({path.parent for path in FILES})

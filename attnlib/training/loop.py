@@ -17,7 +17,7 @@ def train(params, next_batch, loss_and_gradients, *, steps, rate, beta2=0.99, re
     next_batch : callable
         Called without arguments once a step; returns a batch. Its random numbers are the only ones.
     loss_and_gradients : callable
-        Takes parameters and a batch; returns the loss and a dict of gradients: see `attention_only_loss`.
+        Takes parameters and a batch; returns the loss and a dict of gradients: see `transformer_loss`.
     steps : int
     rate : float or callable
         Adam's rate, or a function from the step (1 to `steps`) to it: see `warmup_cosine`.

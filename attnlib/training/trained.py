@@ -10,7 +10,7 @@ import numpy as np
 
 from attnlib.checks.arrays import as_float_dtype, as_integer
 from attnlib.training.arguments import as_params
-from attnlib.training.layers import BLOCK, as_model
+from attnlib.training.parameters import as_model
 
 _BROKEN = (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error, NotImplementedError)
 
@@ -21,7 +21,7 @@ class Trained(NamedTuple):
     Attributes
     ----------
     params : dict from str to ndarray of any shape
-        For `attention_only` if they hold ``"positions"``, otherwise for `language_model`.
+        For `transformer`, with learned positions if they hold ``"positions"`` and rotary ones otherwise.
     heads : int
         Heads of each layer.
     alphabet : str
@@ -52,8 +52,8 @@ def save_trained(path, models):
     Examples
     --------
     >>> import tempfile
-    >>> from attnlib.training import init_language_model
-    >>> params = init_language_model(np.random.default_rng(0), vocabulary=3, m=4, heads=1, layers=1)
+    >>> from attnlib.training import init_transformer
+    >>> params = init_transformer(np.random.default_rng(0), vocabulary=3, n=5, m=4, heads=1, layers=1)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     save_trained(f"{folder}/small.npz", {"small": Trained(params, 1, "abc")})
     ...     small = load_trained(f"{folder}/small.npz", "small")
@@ -129,9 +129,7 @@ def _check(function, model):
     # A whole model: every array there, of fitting shapes, without NaN; a character for each token.
     params, _ = as_params(function, model.params)
     heads = as_integer(function, "heads", model.heads, minimum=1)
-    alone = "positions" in params  # attention alone
-    third = "positions" if alone else "gain"
-    as_model(function, params, heads, {"tokens", "unembedding", third}, frozenset() if alone else BLOCK)
+    as_model(function, params, heads, "learned" if "positions" in params else "rotary")
     for key, array in params.items():
         if not np.isfinite(array).all():
             raise ValueError(f"{function}: {key} holds numbers that are not finite.")
