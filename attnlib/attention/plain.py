@@ -197,11 +197,7 @@ def attention_mask_backward(d_out, value, weights, mask):
     >>> attention_mask_backward([[1.0]], [[0.0], [4.0]], weights, mask)
     array([-1.,  1.])
     """
-    return mask_backward("attention_mask_backward", d_out, value, weights, mask)
-
-
-def mask_backward(function, d_out, value, weights, mask, axes="(..., q, k)"):
-    """What `attention_mask_backward` does, with errors in the name of the function that was called."""
+    function = "attention_mask_backward"
     (d_out, value, weights), dtype = as_float(function, d_out=d_out, value=value, weights=weights)
     if (
         weights.ndim < 2
@@ -215,7 +211,7 @@ def mask_backward(function, d_out, value, weights, mask, axes="(..., q, k)"):
             f"  value   (..., k, v): {value.shape}\n"
             f"  weights (..., q, k): {weights.shape}"
         )
-    mask = as_mask(function, mask, weights.shape, weights.dtype, axes)
+    mask = as_mask(function, mask, weights.shape, weights.dtype)
     if mask.dtype.kind == "b":
         raise TypeError(f"{function}: mask must be additive (float); a boolean mask has no gradient.")
     # forward: weights = softmax(scores + mask)
