@@ -21,8 +21,8 @@ class PagedKVCache:
         The axes before the positions, as for `KVCache`.
     d, v
         As for `KVCache`.
-    dtype : dtype, default float64
-        What the pages store; their memory is shared by all texts, so no text decides it.
+    dtype : dtype, optional
+        What the pages store, for all texts; by default the dtype of the first keys and values that are appended.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ class PagedKVCache:
     2
     """
 
-    def __init__(self, pages, size, *, leading=(), d, v=None, dtype=np.float64):
+    def __init__(self, pages, size, *, leading=(), d, v=None, dtype=None):
         pages = as_integer("PagedKVCache", "pages", pages, minimum=0)
         self.size = as_integer("PagedKVCache", "size", size, minimum=1)
         if not isinstance(leading, (tuple, list)):
@@ -63,7 +63,8 @@ class PagedKVCache:
         leading = tuple(as_integer("PagedKVCache", "leading", axis, minimum=0) for axis in leading)
         d = as_integer("PagedKVCache", "d", d, minimum=0)
         v = as_integer("PagedKVCache", "v", d if v is None else v, minimum=0)
-        dtype = as_float_dtype("PagedKVCache", dtype)
+        self._follows = dtype is None  # until something has been appended
+        dtype = as_float_dtype("PagedKVCache", np.float64 if dtype is None else dtype)
         self._keys = np.zeros((*leading, pages, self.size, d), dtype)
         self._values = np.zeros((*leading, pages, self.size, v), dtype)
         self._users = np.zeros(pages, int)  # how many texts have this page in their table

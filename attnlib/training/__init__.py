@@ -11,17 +11,17 @@ Read in this order:
 7. `optimiser`: Adam, and the schedule of its learning rate.
 8. `tasks`: batches to learn from: reversal, induction, text.
 9. `loop`: take a batch, compute the loss and the gradients, make a step, and begin again.
-10. `characters`: text as integers and back.
+10. `tokenizer`: text as integers and back, a token for each character.
 11. `generation`: text from the model, token by token, with a cache.
 12. `scores`: what a head does, as a number; accuracy.
 13. `ablation`: take heads out, and see what the model does without them.
-14. `trained`: a file of trained weights, written and read.
+14. `checkpoint`: a file of trained weights, written and read.
 15. `parameters`: one flat dict for all parameters, and the part of it that belongs to one layer.
 16. `arguments`: what training asks of its arguments.
 """
 
 from attnlib.training.ablation import head_means
-from attnlib.training.characters import alphabet_of, decode, encode
+from attnlib.training.checkpoint import Trained, load_trained, save_trained
 from attnlib.training.embedding import add_positions, add_positions_backward, embed, embed_backward
 from attnlib.training.feed_forward import mlp, mlp_backward
 from attnlib.training.generation import generate
@@ -31,14 +31,9 @@ from attnlib.training.normalisation import rms_norm, rms_norm_backward
 from attnlib.training.optimiser import AdamState, adam_start, adam_step, warmup_cosine
 from attnlib.training.scores import accuracy, attention_entropy, induction_score, previous_token_score
 from attnlib.training.tasks import Batch, induction_batch, reversal_batch, text_batch
-from attnlib.training.trained import Trained, load_trained, save_trained
+from attnlib.training.tokenizer import alphabet_of, decode, encode
 from attnlib.training.transformer_layer import LayerSaved, TransformerSaved
-from attnlib.training.transformer_model import (
-    init_transformer,
-    transformer,
-    transformer_backward,
-    transformer_loss,
-)
+from attnlib.training.transformer_model import init_transformer, transformer, transformer_backward, transformer_loss
 
 __all__ = [
     "cross_entropy",

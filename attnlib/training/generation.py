@@ -6,7 +6,7 @@ from attnlib.checks.arrays import as_float, as_integer, quiet
 from attnlib.decoding import KVCache
 from attnlib.softmax import softmax
 from attnlib.training.arguments import as_generator, as_tokens
-from attnlib.training.parameters import as_model, as_positions
+from attnlib.training.parameters import as_model, as_position_kind
 from attnlib.training.transformer_model import run_layers, unembed
 
 
@@ -55,7 +55,7 @@ def generate(prompt, params, *, heads, steps, positions="learned", rng=None, tem
     (6,)
     """
     name = "generate"
-    as_positions(name, positions)
+    as_position_kind(name, positions)
     params, _, layers = as_model(name, params, heads, positions)
     steps = as_integer(name, "steps", steps, minimum=0)
     tokens = as_tokens(name, "prompt", prompt, len(params["tokens"]))

@@ -51,12 +51,12 @@ def as_multihead(arrays, heads):
     return MultiHeadParams(heads=heads, **{name: arrays[name] for name in ATTENTION})
 
 
-def as_positions(function, positions):
+def as_position_kind(function, positions):
     """Return `positions` if it is one of the ways in which a model can be told the order of its tokens.
 
     Examples
     --------
-    >>> as_positions("transformer", "rotary")
+    >>> as_position_kind("transformer", "rotary")
     'rotary'
     """
     if not (positions is None or isinstance(positions, str)) or positions not in POSITIONS:

@@ -9,7 +9,7 @@ from attnlib.training.arguments import as_generator, as_tokens
 from attnlib.training.embedding import add_positions, add_positions_backward, embed, embed_backward
 from attnlib.training.losses import cross_entropy, cross_entropy_backward
 from attnlib.training.normalisation import rms_norm, rms_norm_backward
-from attnlib.training.parameters import as_model, as_positions, named, of_layer
+from attnlib.training.parameters import as_model, as_position_kind, named, of_layer
 from attnlib.training.tasks import Batch
 from attnlib.training.transformer_layer import TransformerSaved, layer_backward, layer_forward
 
@@ -77,7 +77,7 @@ def init_transformer(
     vocabulary = as_integer(name, "vocabulary", vocabulary, minimum=1)
     m, layers = as_integer(name, "m", m, minimum=1), as_integer(name, "layers", layers, minimum=1)
     heads, hidden = as_integer(name, "heads", heads, minimum=1), as_integer(name, "hidden", hidden, minimum=0)
-    learned, norm = as_positions(name, positions) == "learned", as_truth(name, "norm", norm)
+    learned, norm = as_position_kind(name, positions) == "learned", as_truth(name, "norm", norm)
     if learned == (n is None):
         raise ValueError(f"{name}: n is the number of learned positions; got n {n} and positions {positions!r}.")
     if positions == "rotary" and m // heads % 2:
@@ -174,7 +174,7 @@ def transformer(tokens, params, *, heads, positions="learned", residual=True, ca
     ((1, 3, 5), 2)
     """
     name = "transformer"
-    as_positions(name, positions)
+    as_position_kind(name, positions)
     params, dtype, layers = as_model(name, params, heads, positions)
     residual, causal = as_truth(name, "residual", residual), as_truth(name, "causal", causal)
     tokens = as_tokens(name, "tokens", tokens, len(params["tokens"]))

@@ -1,4 +1,4 @@
-"""attnlib.training.trained: what is written comes back, a file that is not whole is said to be so; what ships is whole."""
+"""attnlib.training.checkpoint: what is written comes back, a file that is not whole is said to be so; what ships is whole."""
 
 from pathlib import Path
 

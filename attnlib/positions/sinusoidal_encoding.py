@@ -3,7 +3,7 @@
 import numpy as np
 
 from attnlib.checks.arrays import as_float_dtype, as_integer, quiet
-from attnlib.positions.rotation import turning_speeds
+from attnlib.positions.rotary_embedding import turning_speeds
 
 
 @quiet
