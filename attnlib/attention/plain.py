@@ -147,6 +147,14 @@ def attention_backward(d_out, query, key, value, weights, *, scale=None):
     >>> d_value
     array([[0.5],
            [0.5]])
+
+    A batch of 2 texts, 6 query heads that share 3 key heads, a causal mask:
+
+    >>> rng = np.random.default_rng(0)
+    >>> query, key, value = (rng.normal(size=(2, heads, 5, 4)) for heads in (6, 3, 3))
+    >>> out, weights = attention(query, key, value, causal=True)
+    >>> [gradient.shape for gradient in attention_backward(out, query, key, value, weights)]
+    [(2, 6, 5, 4), (2, 3, 5, 4), (2, 3, 5, 4)]
     """
     inputs = attention_inputs("attention_backward", query, key, value, scale=scale, d_out=d_out, weights=weights)
     query, key, value, _, scale, dtype, (d_out, weights) = inputs
@@ -196,6 +204,15 @@ def attention_mask_backward(d_out, value, weights, mask):
     >>> out, weights = attention(np.ones((1, 2)), np.ones((2, 2)), [[0.0], [4.0]], mask=mask)
     >>> attention_mask_backward([[1.0]], [[0.0], [4.0]], weights, mask)
     array([-1.,  1.])
+
+    A bias for each of 6 query heads that share 3 key heads; its gradient is summed over 2 texts and their queries:
+
+    >>> rng = np.random.default_rng(0)
+    >>> query, key, value = (rng.normal(size=(2, heads, 5, 4)) for heads in (6, 3, 3))
+    >>> bias = rng.normal(size=(6, 1, 5))
+    >>> out, weights = attention(query, key, value, mask=bias)
+    >>> attention_mask_backward(out, value, weights, bias).shape
+    (6, 1, 5)
     """
     function = "attention_mask_backward"
     (d_out, value, weights), dtype = as_float(function, d_out=d_out, value=value, weights=weights)

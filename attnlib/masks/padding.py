@@ -41,6 +41,11 @@ def padding_mask(lengths, k, *, side="right"):
            [[1, 0, 0]]])
     >>> padding_mask(1, 3, side="left").astype(int)
     array([[0, 0, 1]])
+
+    For scores with heads, (b, h, q, k), the lengths get a head axis:
+
+    >>> padding_mask(np.array([3, 1])[:, np.newaxis], 3).shape
+    (2, 1, 1, 3)
     """
     k = as_integer("padding_mask", "k", k, minimum=0)
     lengths = _as_integers("padding_mask", "lengths", lengths)

@@ -65,6 +65,15 @@ def multihead_attention(x, params, *, context=None, mask=None, causal=False):
     >>> out, saved = multihead_attention(rng.normal(size=(2, 5, 12)), params, causal=True)
     >>> out.shape, saved.weights.shape
     ((2, 5, 12), (2, 3, 5, 5))
+
+    Six heads that share two key heads:
+
+    >>> params = init_multihead(rng, m=12, heads=6, kv_heads=2)
+    >>> out, saved = multihead_attention(rng.normal(size=(2, 5, 12)), params, causal=True)
+    >>> saved.weights.shape, saved.key.shape
+    ((2, 6, 5, 5), (2, 2, 5, 2))
+
+    With a cache, new tokens go through the same layer by `multihead_decode` in `attnlib.decoding`.
     """
     name = "multihead_attention"
     x, context, params, dtype = prepare(name, x, params, context)

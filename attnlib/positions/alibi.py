@@ -91,6 +91,13 @@ def alibi_bias(h, q, k, *, offset=0, dtype=np.float64):
     array([[ 0. , -0.5, -1. ],
            [-0.5,  0. , -0.5],
            [-1. , -0.5,  0. ]])
+
+    Every text of a batch gets the same bias, and every *query* head a slope, however many key heads they share. With a
+    cache, the newest token is the last query:
+
+    >>> newest = alibi_bias(8, 1, 3, offset=2)
+    >>> newest.shape, np.array_equal(newest, alibi_bias(8, 3, 3)[:, -1:])
+    ((8, 1, 3), True)
     """
     h = as_integer("alibi_bias", "h", h, minimum=1)
     q = as_integer("alibi_bias", "q", q, minimum=0)

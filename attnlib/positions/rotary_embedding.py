@@ -64,6 +64,19 @@ def rotary(x, positions, *, base=10000.0, pairs="neighbours"):
 
     >>> rotary([[3.0, 1.0]], [np.pi / 2]).round(12)
     array([[-1.,  3.]])
+
+    A batch of 2 texts with 3 heads, 5 tokens long; with a cache, the newest token stands at position 4:
+
+    >>> x = np.random.default_rng(0).normal(size=(2, 3, 5, 4))
+    >>> rotated, newest = rotary(x, np.arange(5)), rotary(x[..., -1:, :], [4])
+    >>> rotated.shape, np.allclose(newest, rotated[..., -1:, :])
+    ((2, 3, 5, 4), True)
+
+    The second text is padded by 2 tokens on the left, so its positions start later; the 1 stands for the heads:
+
+    >>> positions = np.maximum(np.arange(5) - np.array([0, 2])[:, np.newaxis, np.newaxis], 0)
+    >>> positions.shape, rotary(x, positions).shape
+    ((2, 1, 5), (2, 3, 5, 4))
     """
     return _rotate("rotary", "x", x, positions, base, pairs, 1)
 
@@ -104,6 +117,11 @@ def rotary_backward(d_out, positions, *, base=10000.0, pairs="neighbours"):
     --------
     >>> rotary_backward(rotary([[3.0, 1.0]], [7]), [7]).round(12)
     array([[3., 1.]])
+
+    A batch of 2 texts with 3 heads:
+
+    >>> rotary_backward(np.ones((2, 3, 5, 4)), np.arange(5)).shape
+    (2, 3, 5, 4)
     """
     # forward: out = rotation(+angle) @ x
     return _rotate("rotary_backward", "d_out", d_out, positions, base, pairs, -1)

@@ -51,6 +51,13 @@ def sinusoidal(n, m, *, base=10000.0, dtype=np.float64):
     array([[ 0.    ,  1.    ,  0.    ,  1.    ],
            [ 0.8415,  0.5403,  0.01  ,  1.    ],
            [ 0.9093, -0.4161,  0.02  ,  0.9998]])
+
+    A batch of 2 texts gets the same rows; with a cache, the newest token gets the last one:
+
+    >>> x = np.ones((2, 3, 4)) + sinusoidal(3, 4)
+    >>> newest = np.ones((2, 1, 4)) + sinusoidal(3, 4)[-1:]
+    >>> np.array_equal(newest, x[:, -1:])
+    True
     """
     n = as_integer("sinusoidal", "n", n, minimum=0)
     m = as_integer("sinusoidal", "m", m, minimum=0)
