@@ -8,9 +8,9 @@ from attnlib.checks.arrays import as_float, as_float_dtype, as_integer
 class KVCache:
     """The keys and values so far, in arrays made once and large enough for all that will come.
 
-    This is the one object of the library with a state of its own: `append` changes it. Growing an array
-    by one row means copying all of it, so that n tokens would cost n² / 2 copied rows; here a new row is
-    written into its place.
+    A cache has a state, which `append` changes; the functions of the library have none. Growing an array by
+    one row means copying all of it, so that n tokens would cost n² / 2 copied rows. Here a new row is written
+    into its place instead.
 
     Parameters
     ----------

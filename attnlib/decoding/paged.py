@@ -1,4 +1,4 @@
-"""Where the keys and values of many texts lie in one store: in pages, found by a table for each text."""
+"""A store for the keys and values of many texts, which lie in pages that a table for each text finds."""
 
 import numpy as np
 
@@ -9,8 +9,8 @@ from attnlib.decoding.kv_cache import as_cache_sizes, as_new_rows
 class PagedKVCache:
     """The keys and values of many texts in pages of one size, which lie anywhere.
 
-    Nothing is set aside for what a text may still become: it takes a free page when its last one is full. Texts
-    that begin alike share their full pages, into which nobody writes any more.
+    A text takes a free page when its last one is full, so that no memory is set aside for tokens that may never
+    come. Texts that begin alike share their full pages, which do not change any more.
 
     Parameters
     ----------

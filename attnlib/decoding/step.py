@@ -1,4 +1,4 @@
-"""One token at a time: keep the keys and values of the past instead of computing them again."""
+"""Decode token by token: keep the keys and values of the past instead of computing them again."""
 
 import numpy as np
 
@@ -16,8 +16,8 @@ def attend_with_cache(query, key, value, cache, *, mask=None, scale=None):
     """Append the keys and values of new tokens, then let these tokens look at everything so far.
 
     Token by token, in chunks of any size, or all at once, the outputs are those of causal
-    attention over the whole sequence. One new token costs k scores, not k²: the rows of the past
-    would come out as before and nobody asks for them again.
+    attention over the whole sequence. One new token costs k scores, not k², because the outputs of the
+    past tokens would come out as before and are not needed again.
 
     Parameters
     ----------

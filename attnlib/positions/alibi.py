@@ -1,4 +1,4 @@
-"""ALiBi: a straight slope of distance, added to the scores."""
+"""ALiBi: a bias that falls in a straight line with the distance and is added to the scores."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from attnlib.checks.arrays import as_float_dtype, as_integer, quiet
 
 
 def alibi_slopes(h):
-    r"""How strongly each head of ALiBi dislikes distance: steepest first.
+    r"""What each head of ALiBi subtracts for each token of distance, the steepest head first.
 
     .. math:: slope_i = 2^{-8i/h}, \qquad i = 1 \dots h
 

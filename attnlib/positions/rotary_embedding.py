@@ -1,4 +1,4 @@
-"""Rotary positions: pairs of features turned by an angle that grows with the position."""
+"""Rotary embeddings: pairs of features are rotated by an angle that grows with the position."""
 
 import numpy as np
 
@@ -86,7 +86,7 @@ def rotary_backward(d_out, positions, *, base=10000.0, pairs="neighbours"):
     r"""Gradient of `rotary` with respect to x: rotate back.
 
     A rotation is linear, so its gradient is the transposed matrix, and the transpose of
-    a rotation is the rotation by the opposite angle. Nothing of the forward is needed.
+    a rotation is the rotation by the opposite angle. The backward needs nothing that the forward computed.
 
     .. math:: \begin{pmatrix} dx_{2i} \\ dx_{2i+1} \end{pmatrix} =
               \begin{pmatrix} \cos p\theta_i & \sin p\theta_i \\ -\sin p\theta_i & \cos p\theta_i \end{pmatrix}
@@ -153,7 +153,7 @@ def _rotate(function, name, x, positions, base, pairs, sign):
 
 
 def _members(function, pairs, width):
-    """Where the first members of all pairs stand, and where the second ones."""
+    """The slices that hold the first and the second feature of all pairs."""
     if not isinstance(pairs, str) or pairs not in ("neighbours", "halves"):
         raise ValueError(f"{function}: pairs must be 'neighbours' or 'halves'; got {pairs!r}.")
     if pairs == "halves":

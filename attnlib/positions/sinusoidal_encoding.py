@@ -1,4 +1,4 @@
-"""Sinusoidal encodings: a row of waves for each position, added to the tokens."""
+"""Sinusoidal encodings: a row of sines and cosines for each position, which is added to the token."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from attnlib.positions.rotary_embedding import turning_speeds
 
 @quiet
 def sinusoidal(n, m, *, base=10000.0, dtype=np.float64):
-    r"""One row for each position: m waves, from a fast one to slower and slower ones.
+    r"""A row of m waves for each position, from a fast wave to slower and slower ones.
 
     .. math:: out_{p,2i} = \sin(p\,\theta_i), \qquad out_{p,2i+1} = \cos(p\,\theta_i),
               \qquad \theta_i = base^{-2i/m}

@@ -1,4 +1,4 @@
-"""Weights that were trained before, in a file: half precision, no code in it, and a clear word if it is not whole."""
+"""Trained weights in a file: in half precision, without code, and with a clear error if the file is damaged."""
 
 import zipfile
 import zlib
@@ -34,7 +34,7 @@ class Trained(NamedTuple):
 
 
 def save_trained(path, models):
-    """Write models to a file, their numbers in float16: three decimal digits, a quarter of the size.
+    """Write models to a file in float16, which keeps three decimal digits and takes a quarter of the size of float64.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def load_trained(path, name, *, dtype=np.float64):
     name : str
         Which of the models.
     dtype : dtype, default float64
-        What to compute in; the file has float16.
+        What to compute in; the numbers in the file are float16.
 
     Returns
     -------
@@ -126,7 +126,7 @@ def load_trained(path, name, *, dtype=np.float64):
 
 
 def _check(function, model):
-    # A whole model: every array there, of fitting shapes, without NaN; a character for each token.
+    # A model is whole if every array is there, shapes fit, all numbers are finite, and each token has a character.
     params, _ = as_params(function, model.params)
     heads = as_integer(function, "heads", model.heads, minimum=1)
     as_model(function, params, heads, "learned" if "positions" in params else "rotary")
