@@ -16,7 +16,8 @@ def draw_schedule(above, below, run):
     above, below : matplotlib Axes
         Drawn on and returned: the blocks, a row each; the bytes they take, under a line for the budget.
     run : Run
-        What ``puzzle.run(schedule)`` of `attnexercises.puzzles` returned.
+        What ``puzzle.run(schedule)`` returned: with the `steps` that were done, the blocks that each of them `touched`,
+        the blocks `held` and the `bytes_held` after it, the bytes `moved`, and whether it `stopped` early.
 
     Returns
     -------
@@ -24,9 +25,12 @@ def draw_schedule(above, below, run):
 
     Examples
     --------
-    >>> from attnexercises.puzzles import FLASH
+    >>> from types import SimpleNamespace
     >>> from matplotlib.figure import Figure
-    >>> above, below = draw_schedule(*Figure().subplots(2), FLASH.run("load Q0; load K0; compute Q0 K0"))
+    >>> puzzle = SimpleNamespace(sizes={"Q0": 64, "K0": 128}, budget=256, least=192, verb="compute")
+    >>> run = SimpleNamespace(puzzle=puzzle, steps=[("load", "Q0"), ("load", "K0")], touched=[("Q0",), ("K0",)],
+    ...                       held=[("Q0",), ("Q0", "K0")], bytes_held=[64, 192], moved=192, stopped=True)
+    >>> above, below = draw_schedule(*Figure().subplots(2), run)
     >>> above.get_title(loc="left")
     '192 bytes moved so far'
     """
@@ -63,14 +67,14 @@ def show_schedule(puzzle, schedule):
     Parameters
     ----------
     puzzle : Puzzle
-        One of `attnexercises.puzzles`.
+        It has a method `run` that takes the schedule and returns what `draw_schedule` draws.
     schedule : list
-        Its steps.
+        The steps, as the puzzle writes them.
 
     Examples
     --------
-    >>> from attnexercises.puzzles import FLASH
-    >>> show_schedule(FLASH, [])
+    >>> from types import SimpleNamespace
+    >>> show_schedule(SimpleNamespace(run=lambda schedule: SimpleNamespace(steps=schedule)), [])
     """
     run = puzzle.run(schedule)
     if not run.steps:

@@ -5,8 +5,10 @@ library; the library may not build on them.
 """
 
 import ast
+import doctest
 import importlib
 import inspect
+import itertools
 import json
 import pkgutil
 import re
@@ -35,7 +37,7 @@ BELOW = {
     "gradients": {"checks"},
     "training": {"checks", "softmax", "masks", "attention", "multihead", "positions", "decoding"},
 }
-BESIDE = {"attnpage": {"checks", "softmax", "masks", "attention"}, "attnexercises": set()}
+BESIDE = {"attnpage": {"checks", "softmax", "masks", "attention", "training"}, "attnexercises": set()}
 FILES = sorted(path for folder in PACKAGES.values() for path in folder.rglob("*.py") if path.parent != LIBRARY)
 MODULES = sorted(m.name for name, path in PACKAGES.items() for m in pkgutil.walk_packages([str(path)], f"{name}."))
 FOLDERS = sorted({path.parent for path in FILES})
@@ -46,9 +48,10 @@ def name_of(path):
     return ".".join(path.relative_to(LIBRARY.parent).with_suffix("").parts).removesuffix(".__init__")
 
 
-def rooms_imported(tree):
-    """The rooms of the library, and the packages beside it, that a file imports anywhere, also inside a function."""
-    for node in ast.walk(tree):
+def rooms_imported(text, in_examples=True):
+    """The rooms of the library, and the packages beside it, that a file imports anywhere, also in a function or an example."""
+    examples = doctest.DocTestParser().get_examples(text) if in_examples else []
+    for node in itertools.chain.from_iterable(ast.walk(ast.parse(code)) for code in (text, *(each.source for each in examples))):
         names = []
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
@@ -79,13 +82,16 @@ def test_the_order_has_no_circle():
 def test_a_room_imports_only_rooms_below_it(path):
     package, room, *_ = path.relative_to(LIBRARY.parent).parts
     home, below = (package, BESIDE[package]) if package in BESIDE else (room, BELOW[room])
-    used = set(rooms_imported(ast.parse(path.read_text(encoding="utf-8"))))
+    in_examples = package != "attnexercises"  # its examples show what a reader may hand over, the library's functions too
+    used = set(rooms_imported(path.read_text(encoding="utf-8"), in_examples))
     assert used <= below | {home}, f"{home} may build on {sorted(below)} only"
 
 
 def test_the_check_of_imports_sees_each_way_to_import():
-    code = "import attnlib.masks.patterns\nfrom attnlib import flash\ndef f():\n    from attnlib.costs.flops import Flops\n    import attnpage"
-    assert set(rooms_imported(ast.parse(code))) == {"masks", "flash", "costs", "attnpage"}
+    code = "import attnlib.masks.patterns\nfrom attnlib import flash\ndef f():\n    from attnlib.costs.flops import Flops\n    import attnpage\n"
+    assert set(rooms_imported(code)) == {"masks", "flash", "costs", "attnpage"}
+    example = '"""\n>>> import attnexercises.puzzles\n>>> from attnlib.softmax import softmax\n"""\n'
+    assert set(rooms_imported(example)) == {"attnexercises", "softmax"}
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: name_of(folder / "__init__.py"))

@@ -15,18 +15,15 @@ from attnlib.training import (
     Trained,
     accuracy,
     alphabet_of,
-    attention_only,
-    attention_only_loss,
     cross_entropy,
     encode,
     induction_batch,
-    init_attention_only,
-    init_language_model,
-    language_model,
-    language_model_loss,
+    init_transformer,
     save_trained,
     text_batch,
     train,
+    transformer,
+    transformer_loss,
     warmup_cosine,
 )
 
@@ -40,16 +37,16 @@ def plan(steps):
 
 def induction(steps=400):
     rng = np.random.default_rng(0)
-    start = init_attention_only(rng, vocabulary=20, n=24, m=48, heads=1, layers=2, dtype=np.float32)
+    start = init_transformer(rng, vocabulary=20, n=24, m=48, heads=1, layers=2, dtype=np.float32)
     params, _ = train(
         start,
         lambda: induction_batch(rng, b=64, **TASK),
-        lambda params, batch: attention_only_loss(params, batch, heads=1),
+        lambda params, batch: transformer_loss(params, batch, heads=1),
         steps=steps,
         rate=plan(steps),
     )
     fresh = induction_batch(np.random.default_rng(1), b=256, **TASK)
-    logits, _ = attention_only(fresh.tokens, params, heads=1)
+    logits, _ = transformer(fresh.tokens, params, heads=1)
     print(f"induction: {accuracy(logits, fresh.targets, keep=fresh.keep):.3f} right on new sequences")
     return Trained(params, 1, "abcdefghijklmnopqrst")
 
@@ -60,19 +57,21 @@ def text(steps=1600, m=64, heads=4, n=128):
     tokens = encode(written, alphabet)
     learned, held_out = np.split(tokens, [len(tokens) * 9 // 10])
     rng = np.random.default_rng(0)
-    start = init_language_model(rng, vocabulary=len(alphabet), m=m, heads=heads, layers=2, hidden=2 * m, dtype=np.float32)
+    parts = dict(heads=heads, positions="rotary")
+    sizes = dict(vocabulary=len(alphabet), m=m, layers=2, hidden=2 * m, norm=True, dtype=np.float32)
+    start = init_transformer(rng, **sizes, **parts)
     test = text_batch(np.random.default_rng(5), held_out, b=32, n=n)
 
     def report(step, loss, params):
         if step % 100 == 0:
-            logits, _ = language_model(test.tokens, params, heads=heads)
+            logits, _ = transformer(test.tokens, params, **parts)
             said = cross_entropy(logits, test.targets)[0]
             print(f"text: step {step} of {steps}, loss {loss:.3f}, held out {said:.3f}", flush=True)
 
     params, _ = train(
         start,
         lambda: text_batch(rng, learned, b=12, n=n),
-        lambda params, batch: language_model_loss(params, batch, heads=heads),
+        lambda params, batch: transformer_loss(params, batch, **parts),
         steps=steps,
         rate=plan(steps),
         report=report,

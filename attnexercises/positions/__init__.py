@@ -1,4 +1,5 @@
-"""Exercises of chapter 8: `waves`, `rotation`, `scores`, `backward`, `slopes`.
+"""Exercises of chapter 8: `sinusoidal_encoding`, `rotary_embedding`, `rotary_scores`, `rotary_backward`, `alibi`.
 
-`turning` holds what three of them share: pairs of features that turn, right and wrong. `accepts` holds other right ways.
+`rotated_pairs` holds what three of them share: pairs of features that are rotated, right and wrong. `accepts` holds
+other right ways.
 """

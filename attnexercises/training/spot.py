@@ -1,4 +1,4 @@
-"""The bug to spot in the chapter on training: the reader sees the curves of `attnlib.training.suspect`."""
+"""The bug to spot in the chapter on training: the reader sees the curves of `attnpage.buggy_run`."""
 
 import numpy as np
 

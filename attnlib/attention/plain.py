@@ -147,6 +147,14 @@ def attention_backward(d_out, query, key, value, weights, *, scale=None):
     >>> d_value
     array([[0.5],
            [0.5]])
+
+    A batch of 2 texts, 6 query heads that share 3 key heads, a causal mask:
+
+    >>> rng = np.random.default_rng(0)
+    >>> query, key, value = (rng.normal(size=(2, heads, 5, 4)) for heads in (6, 3, 3))
+    >>> out, weights = attention(query, key, value, causal=True)
+    >>> [gradient.shape for gradient in attention_backward(out, query, key, value, weights)]
+    [(2, 6, 5, 4), (2, 3, 5, 4), (2, 3, 5, 4)]
     """
     inputs = attention_inputs("attention_backward", query, key, value, scale=scale, d_out=d_out, weights=weights)
     query, key, value, _, scale, dtype, (d_out, weights) = inputs
@@ -196,12 +204,17 @@ def attention_mask_backward(d_out, value, weights, mask):
     >>> out, weights = attention(np.ones((1, 2)), np.ones((2, 2)), [[0.0], [4.0]], mask=mask)
     >>> attention_mask_backward([[1.0]], [[0.0], [4.0]], weights, mask)
     array([-1.,  1.])
+
+    A bias for each of 6 query heads that share 3 key heads; its gradient is summed over 2 texts and their queries:
+
+    >>> rng = np.random.default_rng(0)
+    >>> query, key, value = (rng.normal(size=(2, heads, 5, 4)) for heads in (6, 3, 3))
+    >>> bias = rng.normal(size=(6, 1, 5))
+    >>> out, weights = attention(query, key, value, mask=bias)
+    >>> attention_mask_backward(out, value, weights, bias).shape
+    (6, 1, 5)
     """
-    return mask_backward("attention_mask_backward", d_out, value, weights, mask)
-
-
-def mask_backward(function, d_out, value, weights, mask, axes="(..., q, k)"):
-    """What `attention_mask_backward` does, with errors in the name of the function that was called."""
+    function = "attention_mask_backward"
     (d_out, value, weights), dtype = as_float(function, d_out=d_out, value=value, weights=weights)
     if (
         weights.ndim < 2
@@ -215,7 +228,7 @@ def mask_backward(function, d_out, value, weights, mask, axes="(..., q, k)"):
             f"  value   (..., k, v): {value.shape}\n"
             f"  weights (..., q, k): {weights.shape}"
         )
-    mask = as_mask(function, mask, weights.shape, weights.dtype, axes)
+    mask = as_mask(function, mask, weights.shape, weights.dtype)
     if mask.dtype.kind == "b":
         raise TypeError(f"{function}: mask must be additive (float); a boolean mask has no gradient.")
     # forward: weights = softmax(scores + mask)

@@ -26,7 +26,7 @@ from attnlib.costs.machine import A100, Machine, Roofline, arithmetic_intensity,
 from attnlib.costs.memory import Memory, tiles
 from attnlib.costs.model import ModelFlops, ModelParameters, count_model_flops, count_model_parameters
 from attnlib.costs.sizes import count_parameters, kv_cache_bytes, latent_cache_bytes, score_bytes
-from attnlib.costs.traffic import Traffic, count_bytes, count_traffic, paper_blocks
+from attnlib.costs.traffic import Traffic, count_bytes, count_traffic
 
 __all__ = [
     "count_parameters",
@@ -50,7 +50,6 @@ __all__ = [
     "count_traffic",
     "count_bytes",
     "Traffic",
-    "paper_blocks",
     "fitting_blocks",
     "arithmetic_intensity",
     "roofline",

@@ -1,10 +1,9 @@
 """How many numbers attention moves between slow and fast memory."""
 
-import math
 from typing import NamedTuple
 
 from attnlib.checks.arrays import as_dtype, as_truth
-from attnlib.costs.tile_visits import as_case, as_integers, projections_of, visits
+from attnlib.costs.tile_visits import as_case, projections_of, visits
 
 
 class Traffic(NamedTuple):
@@ -150,41 +149,3 @@ def count_bytes(*sizes, dtype="float32", **options):
     8912896
     """
     return _traffic("count_bytes", *sizes, **options).total * as_dtype("count_bytes", dtype).itemsize
-
-
-def paper_blocks(capacity, d):
-    """Tile sizes (block_q, block_k) of the FlashAttention paper for a fast memory of `capacity` numbers.
-
-    The rule is meant up to a constant: with the tile of scores and the running maxima and sums, the loop
-    needs up to 1.25 capacity + 5 d + 2 block_q numbers. The 5 d are there because block_k is rounded up.
-
-    Parameters
-    ----------
-    capacity : int
-        How many numbers fit into the fast memory.
-    d : int
-        Features of a query, a key and a value.
-
-    Returns
-    -------
-    block_q, block_k : int
-
-    Raises
-    ------
-    TypeError
-        If an argument is not an integer.
-    ValueError
-        If an argument is less than 1.
-
-    References
-    ----------
-    .. [1] Dao et al. (2022), "FlashAttention", algorithm 1, line 1. Their :math:`B_r, B_c`.
-
-    Examples
-    --------
-    >>> paper_blocks(16384, 128)
-    (32, 32)
-    """
-    capacity, d = as_integers("paper_blocks", 1, capacity=capacity, d=d)
-    block_k = math.ceil(capacity / (4 * d))
-    return min(block_k, d), block_k

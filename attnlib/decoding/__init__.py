@@ -1,4 +1,4 @@
-"""One token at a time: keep the keys and values of the past instead of computing them again.
+"""Decode token by token: keep the keys and values of the past instead of computing them again.
 
 Read in this order:
 

@@ -8,9 +8,9 @@ from attnlib.checks.arrays import as_float, as_float_dtype, as_integer
 class KVCache:
     """The keys and values so far, in arrays made once and large enough for all that will come.
 
-    This is the one object of the library with a state of its own: `append` changes it. Growing an array
-    by one row means copying all of it, so that n tokens would cost n² / 2 copied rows; here a new row is
-    written into its place.
+    A cache has a state, which `append` changes; the functions of the library have none. Growing an array by
+    one row means copying all of it, so that n tokens would cost n² / 2 copied rows. Here a new row is written
+    into its place instead.
 
     Parameters
     ----------
@@ -45,11 +45,7 @@ class KVCache:
     def __init__(self, capacity, *, leading=(), d, v=None, dtype=None):
         name = type(self).__name__
         self.capacity = as_integer(name, "capacity", capacity, minimum=0)
-        if not isinstance(leading, (tuple, list)):
-            raise TypeError(f"{name}: leading must be a tuple of integers; got {leading!r}.")
-        leading = tuple(as_integer(name, "leading", size, minimum=0) for size in leading)
-        d = as_integer(name, "d", d, minimum=0)
-        v = as_integer(name, "v", d if v is None else v, minimum=0)
+        leading, d, v = as_cache_sizes(name, leading, d, v)
         self._follows = dtype is None  # until something has been appended
         dtype = as_float_dtype(name, np.float64 if dtype is None else dtype)
         self._keys = np.zeros((*leading, self.capacity, d), dtype)
@@ -97,28 +93,12 @@ class KVCache:
 
     def _as_new_rows(self, function, key, value):
         """The two as arrays, if they can be appended."""
-        rows, follows = [], self._follows
-        _, common = as_float(function, key=key, value=value)
-        for name, array, stored in (("key", key, self._keys), ("value", value, self._values)):
-            _, dtype = as_float(function, **{name: array})
-            array = np.asarray(array)
-            if not follows and not np.can_cast(dtype, stored.dtype):
-                raise TypeError(
-                    f"{function}: a cache of {stored.dtype} would round {name}, which is {dtype}; convert it."
-                )
-            expected = (*stored.shape[:-2], "n", stored.shape[-1])
-            if array.ndim != stored.ndim or (*array.shape[:-2], "n", array.shape[-1]) != expected:
-                raise ValueError(f"{function}: {name} must have the shape {expected} of this cache; got {array.shape}.")
-            rows.append(array)
-        key, value = rows
-        if key.shape[-2] != value.shape[-2]:
-            raise ValueError(
-                f"{function}: key and value must have the same number of positions n; "
-                f"got {key.shape} and {value.shape}."
-            )
+        *leading, _, d = self._keys.shape
+        stored = None if self._follows else self._keys.dtype
+        key, value, dtype = as_new_rows(function, key, value, stored, leading, d, self._values.shape[-1])
         self._require_room(function, key.shape[-2])
-        if follows:
-            self._keys, self._values = (array.astype(common, copy=False) for array in (self._keys, self._values))
+        if self._follows:
+            self._keys, self._values = (array.astype(dtype, copy=False) for array in (self._keys, self._values))
             self._follows = False
         return key, value
 
@@ -133,6 +113,38 @@ class KVCache:
         view = array[..., : self._length, :]
         view.flags.writeable = False
         return view
+
+
+def as_cache_sizes(name, leading, d, v):
+    """The sizes that every cache takes, checked: the leading axes, the features of a key and those of a value."""
+    if not isinstance(leading, (tuple, list)):
+        raise TypeError(f"{name}: leading must be a tuple of integers; got {leading!r}.")
+    leading = tuple(as_integer(name, "leading", size, minimum=0) for size in leading)
+    d = as_integer(name, "d", d, minimum=0)
+    return leading, d, as_integer(name, "v", d if v is None else v, minimum=0)
+
+
+def as_new_rows(function, key, value, stored, leading, d, v):
+    """Keys (leading, n, d) and values (leading, n, v) as arrays, and the dtype that holds both without rounding.
+
+    `stored` is the dtype of the cache, which must not round them; None if the cache has none yet.
+    """
+    rows = []
+    for name, array, features in (("key", key, d), ("value", value, v)):
+        _, dtype = as_float(function, **{name: array})
+        array = np.asarray(array)
+        if stored is not None and not np.can_cast(dtype, stored):
+            raise TypeError(f"{function}: a cache of {stored} would round {name}, which is {dtype}; convert it.")
+        expected = (*leading, "n", features)
+        if array.ndim != len(expected) or (*array.shape[:-2], "n", array.shape[-1]) != expected:
+            raise ValueError(f"{function}: {name} must have the shape {expected} of this cache; got {array.shape}.")
+        rows.append(array)
+    key, value = rows
+    if key.shape[-2] != value.shape[-2]:
+        raise ValueError(
+            f"{function}: key and value must have the same number of positions n; got {key.shape} and {value.shape}."
+        )
+    return key, value, as_float(function, key=key, value=value)[1]
 
 
 class SlidingKVCache(KVCache):

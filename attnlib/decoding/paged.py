@@ -1,15 +1,16 @@
-"""Where the keys and values of many texts lie in one store: in pages, found by a table for each text."""
+"""A store for the keys and values of many texts, which lie in pages that a table for each text finds."""
 
 import numpy as np
 
-from attnlib.checks.arrays import as_float, as_float_dtype, as_integer
+from attnlib.checks.arrays import as_float_dtype, as_integer
+from attnlib.decoding.kv_cache import as_cache_sizes, as_new_rows
 
 
 class PagedKVCache:
     """The keys and values of many texts in pages of one size, which lie anywhere.
 
-    Nothing is set aside for what a text may still become: it takes a free page when its last one is full. Texts
-    that begin alike share their full pages, into which nobody writes any more.
+    A text takes a free page when its last one is full, so that no memory is set aside for tokens that may never
+    come. Texts that begin alike share their full pages, which do not change any more.
 
     Parameters
     ----------
@@ -21,8 +22,8 @@ class PagedKVCache:
         The axes before the positions, as for `KVCache`.
     d, v
         As for `KVCache`.
-    dtype : dtype, default float64
-        What the pages store; their memory is shared by all texts, so no text decides it.
+    dtype : dtype, optional
+        What the pages store, for all texts; by default the dtype of the first keys and values that are appended.
 
     Attributes
     ----------
@@ -55,15 +56,12 @@ class PagedKVCache:
     2
     """
 
-    def __init__(self, pages, size, *, leading=(), d, v=None, dtype=np.float64):
+    def __init__(self, pages, size, *, leading=(), d, v=None, dtype=None):
         pages = as_integer("PagedKVCache", "pages", pages, minimum=0)
         self.size = as_integer("PagedKVCache", "size", size, minimum=1)
-        if not isinstance(leading, (tuple, list)):
-            raise TypeError(f"PagedKVCache: leading must be a tuple of integers; got {leading!r}.")
-        leading = tuple(as_integer("PagedKVCache", "leading", axis, minimum=0) for axis in leading)
-        d = as_integer("PagedKVCache", "d", d, minimum=0)
-        v = as_integer("PagedKVCache", "v", d if v is None else v, minimum=0)
-        dtype = as_float_dtype("PagedKVCache", dtype)
+        leading, d, v = as_cache_sizes("PagedKVCache", leading, d, v)
+        self._follows = dtype is None  # until something has been appended
+        dtype = as_float_dtype("PagedKVCache", np.float64 if dtype is None else dtype)
         self._keys = np.zeros((*leading, pages, self.size, d), dtype)
         self._values = np.zeros((*leading, pages, self.size, v), dtype)
         self._users = np.zeros(pages, int)  # how many texts have this page in their table
@@ -101,7 +99,8 @@ class PagedKVCache:
         self._require_pages("start", int(begun < self.lengths[like]))
         self._users[shared] += 1
         self.tables[text], self.lengths[text] = shared, begun
-        self.append(text, keys[..., begun:, :], values[..., begun:, :])
+        if begun < self.lengths[like]:
+            self.append(text, keys[..., begun:, :], values[..., begun:, :])
 
     def append(self, text, key, value):
         """Add the keys and values of new positions to a text.
@@ -122,14 +121,14 @@ class PagedKVCache:
             If a shape does not fit or there are not enough free pages. The cache is left as it was.
         """
         table, start = self.tables[text], self.lengths[text]
-        key, value = self._as_rows("key", key, self._keys), self._as_rows("value", value, self._values)
+        *leading, _, _, d = self._keys.shape
+        stored = None if self._follows else self._keys.dtype
+        key, value, dtype = as_new_rows("PagedKVCache.append", key, value, stored, leading, d, self._values.shape[-1])
         stop = start + key.shape[-2]
-        if value.shape[-2] != key.shape[-2]:
-            raise ValueError(
-                "PagedKVCache.append: key and value must have the same number of positions n; "
-                f"got {key.shape} and {value.shape}."
-            )
         table += self._take("append", -(-stop // self.size) - len(table))
+        if self._follows:
+            self._keys, self._values = (array.astype(dtype, copy=False) for array in (self._keys, self._values))
+            self._follows = False
         place = self._places(text, np.arange(start, stop))
         self._keys[(..., *place, slice(None))] = key
         self._values[(..., *place, slice(None))] = value
@@ -159,17 +158,3 @@ class PagedKVCache:
     def _require_pages(self, function, count):
         if count > self.free:
             raise ValueError(f"PagedKVCache.{function}: free pages: {self.free}; needed: {count}.")
-
-    def _as_rows(self, name, array, stored):
-        _, dtype = as_float("PagedKVCache.append", **{name: array})
-        array = np.asarray(array)
-        if not np.can_cast(dtype, stored.dtype):
-            raise TypeError(
-                f"PagedKVCache.append: a cache of {stored.dtype} would round {name}, which is {dtype}; convert it."
-            )
-        expected = (*stored.shape[:-3], "n", stored.shape[-1])
-        if array.ndim != len(expected) or (*array.shape[:-2], "n", array.shape[-1]) != expected:
-            raise ValueError(
-                f"PagedKVCache.append: {name} must have the shape {expected} of this cache; got {array.shape}."
-            )
-        return array

@@ -1,4 +1,4 @@
-"""One token at a time: keep the keys and values of the past instead of computing them again."""
+"""Decode token by token: keep the keys and values of the past instead of computing them again."""
 
 import numpy as np
 
@@ -16,8 +16,8 @@ def attend_with_cache(query, key, value, cache, *, mask=None, scale=None):
     """Append the keys and values of new tokens, then let these tokens look at everything so far.
 
     Token by token, in chunks of any size, or all at once, the outputs are those of causal
-    attention over the whole sequence. One new token costs k scores, not k²: the rows of the past
-    would come out as before and nobody asks for them again.
+    attention over the whole sequence. One new token costs k scores, not k², because the outputs of the
+    past tokens would come out as before and are not needed again.
 
     Parameters
     ----------
@@ -59,6 +59,16 @@ def attend_with_cache(query, key, value, cache, *, mask=None, scale=None):
     >>> one_by_one = [attend_with_cache(row, row, row, cache)[0] for row in np.split(x, 5)]
     >>> bool(np.allclose(np.concatenate(one_by_one), expected))
     True
+
+    A batch of 2 texts, 6 query heads that share 3 key heads, in chunks of 4 tokens and of 1:
+
+    >>> rng = np.random.default_rng(0)
+    >>> query, key, value = (rng.normal(size=(2, heads, 5, 4)) for heads in (6, 3, 3))
+    >>> cache = KVCache(5, leading=(2, 3), d=4)
+    >>> chunks = np.s_[:4, 4:]
+    >>> outs = [attend_with_cache(*(x[..., n, :] for x in (query, key, value)), cache)[0] for n in chunks]
+    >>> bool(np.allclose(np.concatenate(outs, axis=-2), attention(query, key, value, causal=True)[0]))
+    True
     """
     return _attend("attend_with_cache", query, key, value, cache, mask, scale)
 
@@ -98,6 +108,14 @@ def multihead_decode(x, params, cache, *, mask=None):
     >>> out, weights = multihead_decode(np.ones((3, 8)), params, cache)
     >>> out.shape, weights.shape, len(cache)
     ((3, 8), (4, 3, 3), 3)
+
+    A batch of 2 texts, token by token; the outputs are those of the layer on all tokens:
+
+    >>> from attnlib.multihead import multihead_attention
+    >>> x, cache = np.random.default_rng(1).normal(size=(2, 5, 8)), KVCache(5, leading=(2, params.kv_heads), d=params.d)
+    >>> outs = [multihead_decode(x[:, i : i + 1], params, cache)[0] for i in range(5)]
+    >>> bool(np.allclose(np.concatenate(outs, axis=1), multihead_attention(x, params, causal=True)[0]))
+    True
     """
     x, _, params, dtype = prepare("multihead_decode", x, params, None)
     query, key, value = project_heads(x, params)

@@ -14,12 +14,10 @@ Read in this order:
 from attnlib.flash.backward import flash_attention_backward, flash_attention_mask_backward
 from attnlib.flash.forward import flash_attention
 from attnlib.flash.merge import merge_partials
-from attnlib.flash.tiles import tiles_visited
 
 __all__ = [
     "flash_attention",
     "flash_attention_backward",
     "flash_attention_mask_backward",
     "merge_partials",
-    "tiles_visited",
 ]

@@ -69,6 +69,14 @@ def flash_attention_backward(
     >>> d_value.round(12)
     array([[0.5],
            [0.5]])
+
+    A batch of 2 texts, 6 query heads that share 3 key heads, a causal mask:
+
+    >>> rng = np.random.default_rng(0)
+    >>> query, key, value = (rng.normal(size=(2, heads, 5, 4)) for heads in (6, 3, 3))
+    >>> saved = flash_attention(query, key, value, causal=True)
+    >>> [each.shape for each in flash_attention_backward(saved[0], query, key, value, *saved, causal=True)]
+    [(2, 6, 5, 4), (2, 3, 5, 4), (2, 3, 5, 4)]
     """
     function = "flash_attention_backward"
     saved = {"d_out": d_out, "out": out, "logsumexp": logsumexp}
@@ -125,6 +133,15 @@ def flash_attention_mask_backward(
     >>> saved = flash_attention(query, key, value, mask=mask)
     >>> flash_attention_mask_backward([[1.0]], query, key, value, *saved, mask).round(12)
     array([-1.,  1.])
+
+    A bias for each of 6 query heads that share 3 key heads; its gradient is summed over 2 texts and their queries:
+
+    >>> rng = np.random.default_rng(0)
+    >>> query, key, value = (rng.normal(size=(2, heads, 5, 4)) for heads in (6, 3, 3))
+    >>> bias = rng.normal(size=(6, 1, 5))
+    >>> saved = flash_attention(query, key, value, mask=bias)
+    >>> flash_attention_mask_backward(saved[0], query, key, value, *saved, bias).shape
+    (6, 1, 5)
     """
     function = "flash_attention_mask_backward"
     saved = {"d_out": d_out, "out": out, "logsumexp": logsumexp}

@@ -98,6 +98,20 @@ def flash_attention(
     >>> out, logsumexp = flash_attention(query, key, value, block_k=1)
     >>> out, logsumexp.round(4)
     (array([[2.]]), array([2.1074]))
+
+    A batch of 2 texts, 6 query heads that share 3 key heads, a causal mask:
+
+    >>> rng = np.random.default_rng(0)
+    >>> query, key, value = (rng.normal(size=(2, heads, 5, 4)) for heads in (6, 3, 3))
+    >>> out, logsumexp = flash_attention(query, key, value, causal=True)
+    >>> out.shape, logsumexp.shape
+    ((2, 6, 5, 4), (2, 6, 5))
+
+    The newest token, when the keys of all 5 are in a cache; it sees all of them:
+
+    >>> newest, _ = flash_attention(query[..., -1:, :], key, value, causal=True, offset=4)
+    >>> np.allclose(newest, out[..., -1:, :])
+    True
     """
     function = "flash_attention"
     inputs = attention_inputs(function, query, key, value, mask=mask, scale=scale)

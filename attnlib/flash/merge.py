@@ -55,6 +55,15 @@ def merge_partials(out_a, logsumexp_a, out_b, logsumexp_b):
     >>> first, rest = flash_attention(query, key[:1], value[:1]), flash_attention(query, key[1:], value[1:])
     >>> merge_partials(*first, *rest)[0].round(12)
     array([[3.]])
+
+    A batch of 2 texts, 6 query heads that share 3 key heads; the first 2 keys and the last 3 apart:
+
+    >>> rng = np.random.default_rng(0)
+    >>> query, key, value = (rng.normal(size=(2, heads, 5, 4)) for heads in (6, 3, 3))
+    >>> first, rest = (flash_attention(query, key[..., part, :], value[..., part, :]) for part in np.s_[:2, 2:])
+    >>> out, logsumexp = merge_partials(*first, *rest)
+    >>> np.allclose(out, flash_attention(query, key, value)[0])
+    True
     """
     function = "merge_partials"
     (out_a, out_b), dtype = as_float(function, out_a=out_a, out_b=out_b)

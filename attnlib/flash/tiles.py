@@ -175,41 +175,6 @@ def pick(array, heads, *place):
     return array[(*np.unravel_index(numbers, leading), *place)] if leading else array[np.newaxis][(heads, *place)]
 
 
-def tiles_visited(q, k, *, causal=False, window=None, offset=0, block_q=BLOCK_Q, block_k=BLOCK_K):
-    """How many tiles `flash_attention` computes for one head, and how many there are.
-
-    It walks the same tiles as the computation does and counts.
-
-    Parameters
-    ----------
-    q, k : int
-        How many queries and keys.
-    causal, window, offset, block_q, block_k
-        As for `flash_attention`.
-
-    Returns
-    -------
-    visited, total : int
-
-    Raises
-    ------
-    TypeError
-        If an argument has the wrong type.
-    ValueError
-        If `q` or `k` is negative, or `window` or a block size is less than 1.
-
-    Examples
-    --------
-    >>> tiles_visited(8, 8, causal=True, block_q=2, block_k=2)
-    (10, 16)
-    """
-    function = "tiles_visited"
-    q, k = as_integer(function, "q", q, minimum=0), as_integer(function, "k", k, minimum=0)
-    tiles = plan_tiles(function, q, k, causal=causal, window=window, offset=offset, block_q=block_q, block_k=block_k)
-    visited = sum(1 for rows in tiles.query_blocks() for _ in tiles.along(rows))
-    return visited, -(-q // tiles.block_q) * -(-k // tiles.block_k)
-
-
 def longest(vectors):
     """The length of the longest row."""
     return math.sqrt(np.vecdot(vectors, vectors).max(initial=0))

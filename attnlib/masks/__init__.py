@@ -7,10 +7,10 @@ A float array is a mask too: it is added to the scores, and ``-inf`` in it hides
 Read in this order:
 
 1. `patterns`: causal, sliding-window and prefix masks, and how masks combine.
-2. `packing`: texts of several lengths in one array, padded or packed.
+2. `padding`: texts of several lengths in one array, padded to one length.
 """
 
-from attnlib.masks.packing import block_diagonal_mask, padding_mask
+from attnlib.masks.padding import padding_mask
 from attnlib.masks.patterns import causal_mask, combine_masks, prefix_mask, sliding_window_mask
 
 __all__ = [
@@ -19,5 +19,4 @@ __all__ = [
     "prefix_mask",
     "combine_masks",
     "padding_mask",
-    "block_diagonal_mask",
 ]

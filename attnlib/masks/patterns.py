@@ -45,6 +45,9 @@ def causal_mask(q, k, *, offset=0):
     array([[1, 0, 0],
            [1, 1, 0],
            [1, 1, 1]])
+
+    With a cache, the queries are the last 2 of 3 tokens:
+
     >>> causal_mask(2, 3, offset=1).astype(int)
     array([[1, 1, 0],
            [1, 1, 1]])
@@ -91,6 +94,11 @@ def sliding_window_mask(q, k, window, *, offset=0):
            [1, 1, 0, 0],
            [0, 1, 1, 0],
            [0, 0, 1, 1]])
+
+    With a cache, the newest of 4 tokens:
+
+    >>> sliding_window_mask(1, 4, 2, offset=3).astype(int)
+    array([[0, 0, 1, 1]])
     """
     window = as_integer("sliding_window_mask", "window", window, minimum=1)
     query, key = _positions("sliding_window_mask", q, k, offset)
@@ -133,6 +141,11 @@ def prefix_mask(q, k, prefix, *, offset=0):
     array([[1, 1, 0],
            [1, 1, 0],
            [1, 1, 1]])
+
+    With a cache, the newest of 3 tokens:
+
+    >>> prefix_mask(1, 3, 2, offset=2).astype(int)
+    array([[1, 1, 1]])
     """
     prefix = as_integer("prefix_mask", "prefix", prefix, minimum=0)
     query, key = _positions("prefix_mask", q, k, offset)
@@ -162,10 +175,16 @@ def combine_masks(*masks):
 
     Examples
     --------
+    A batch of 2 texts with any number of heads, the second text padded:
+
     >>> from attnlib.masks import padding_mask
-    >>> combine_masks(causal_mask(2, 2), padding_mask([1], 2))[0].astype(int)
-    array([[1, 0],
-           [1, 0]])
+    >>> mask = combine_masks(causal_mask(2, 2), padding_mask([[2], [1]], 2))
+    >>> mask.shape, mask[1, 0].astype(int)
+    ((2, 1, 2, 2), array([[1, 0],
+           [1, 0]]))
+
+    A boolean mask hides what an additive one only weights:
+
     >>> combine_masks([[0.5, 0.25]], causal_mask(2, 2))
     array([[0.5 , -inf],
            [0.5 , 0.25]])

@@ -3,7 +3,7 @@
 import numpy as np
 
 from attnlib.attention import attention_backward
-from attnlib.attention.plain import attend, mask_backward
+from attnlib.attention.plain import attend
 from attnlib.checks.arrays import quiet
 from attnlib.checks.inputs import attention_inputs
 from attnlib.multihead.heads import merge_heads, split_heads
@@ -65,6 +65,15 @@ def multihead_attention(x, params, *, context=None, mask=None, causal=False):
     >>> out, saved = multihead_attention(rng.normal(size=(2, 5, 12)), params, causal=True)
     >>> out.shape, saved.weights.shape
     ((2, 5, 12), (2, 3, 5, 5))
+
+    Six heads that share two key heads:
+
+    >>> params = init_multihead(rng, m=12, heads=6, kv_heads=2)
+    >>> out, saved = multihead_attention(rng.normal(size=(2, 5, 12)), params, causal=True)
+    >>> saved.weights.shape, saved.key.shape
+    ((2, 6, 5, 5), (2, 2, 5, 2))
+
+    With a cache, new tokens go through the same layer by `multihead_decode` in `attnlib.decoding`.
     """
     name = "multihead_attention"
     x, context, params, dtype = prepare(name, x, params, context)
@@ -154,43 +163,3 @@ def multihead_attention_backward(d_out, params, saved):
     there = {name: gradients[name].astype(dtype, copy=False) for name in params.arrays()}  # a bias may be missing
     d_params = MultiHeadParams(heads=params.heads, kv_heads=params.kv_heads, **there)
     return d_x.astype(dtype, copy=False), d_context, d_params
-
-
-@quiet
-def multihead_mask_backward(d_out, params, saved, mask):
-    """Gradient of `multihead_attention` with respect to an additive mask (a learned bias, for example).
-
-    Parameters
-    ----------
-    d_out, params, saved
-        As for `multihead_attention_backward`.
-    mask : array_like
-        The additive mask, as given to `multihead_attention`.
-
-    Returns
-    -------
-    d_mask : ndarray of the shape of `mask`
-
-    Raises
-    ------
-    TypeError
-        If an argument has the wrong type; a boolean mask has no gradient.
-    ValueError
-        If the shapes do not fit.
-
-    Examples
-    --------
-    >>> from attnlib.multihead import init_multihead
-    >>> rng = np.random.default_rng(0)
-    >>> params, x, mask = init_multihead(rng, m=12, heads=3), rng.normal(size=(2, 5, 12)), np.zeros((3, 1, 5))
-    >>> out, saved = multihead_attention(x, params, mask=mask)
-    >>> multihead_mask_backward(rng.normal(size=out.shape), params, saved, mask).shape
-    (3, 1, 5)
-    """
-    name = "multihead_mask_backward"
-    d_out, params, dtype = prepare_backward(name, d_out, params, saved)
-    # forward: out = merge_heads(attended) @ out_weight + out_bias
-    d_attended = split_heads(d_out @ params.out_weight.mT, params.heads)
-    # forward: attended, weights = attention(query, key, value, mask=mask)
-    d_mask = mask_backward(name, d_attended, saved.value, saved.weights, mask, axes="(..., heads, q, k)")
-    return d_mask.astype(dtype, copy=False)

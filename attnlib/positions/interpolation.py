@@ -6,12 +6,12 @@ from attnlib.checks.arrays import as_integer
 
 
 def interpolated_positions(n, trained):
-    r"""Positions for n tokens that stay among those of the `trained` ones.
+    r"""Positions for n tokens, squeezed into the range of the `trained` ones.
 
     .. math:: position_i = i \cdot \min(1,\; trained / n)
 
-    Hand them to `rotary`, which takes fractions. Distances shrink by the same factor, so what
-    looks for an exact distance has to be trained again.
+    Hand them to `rotary`, which takes fractions. Distances shrink by the same factor, so a
+    head that looks for an exact distance has to be trained again.
 
     Parameters
     ----------

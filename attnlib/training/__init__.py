@@ -1,52 +1,39 @@
-"""A small transformer and what it takes to train it, with gradients by hand: the parts, the models, tasks, the loop.
+"""A small transformer and what it takes to train it, with gradients by hand: the parts, the model, tasks, the loop.
 
 Read in this order:
 
 1. `losses`: cross-entropy, how surprised the model is by the token that came.
-2. `embedding`: a row for each token and each position, looked up and learned.
-3. `normalisation`: RMS norm, every token brought to the same length.
-4. `feed_forward`: the MLP, two layers with a smooth bend.
-5. `optimiser`: Adam, and how the length of its step is planned.
-6. `attention_model`: a transformer of attention alone, whose heads can be taken out.
-7. `complete_block`: the complete block, with norm, rotary attention and MLP; with a cache too.
-8. `language`: the complete small model, and text from it.
-9. `tasks`: batches to learn from: reversal, induction, text.
-10. `characters`: text as integers and back.
-11. `scores`: what a head does, as a number; accuracy.
-12. `model_losses`: a model's loss on a batch, with its gradients.
-13. `loop`: batch, loss, gradients, step, again.
-14. `trained`: a file of trained weights, written and read.
-15. `layers`: one flat dict for all parameters, and one layer's part of it.
+2. `embedding`: a learned row for each token and each position.
+3. `normalisation`: RMS norm, which brings every token to the same length.
+4. `feed_forward`: the MLP, two linear layers with a smooth activation between them.
+5. `transformer_layer`: attention and MLP, each with a norm before it and a residual around it.
+6. `transformer_model`: the transformer, any part of which can be left out, with its loss and its gradients.
+7. `optimiser`: Adam, and the schedule of its learning rate.
+8. `tasks`: batches to learn from: reversal, induction, text.
+9. `loop`: take a batch, compute the loss and the gradients, make a step, and begin again.
+10. `tokenizer`: text as integers and back, a token for each character.
+11. `generation`: text from the model, token by token, with a cache.
+12. `scores`: what a head does, as a number; accuracy.
+13. `ablation`: take heads out, and see what the model does without them.
+14. `checkpoint`: a file of trained weights, written and read.
+15. `parameters`: one flat dict for all parameters, and the part of it that belongs to one layer.
 16. `arguments`: what training asks of its arguments.
-17. `suspect`: two trainings of chapter 10, one of them with a bug.
 """
 
-from attnlib.training.complete_block import BlockSaved, block, block_backward, block_decode, init_block
-from attnlib.training.characters import alphabet_of, decode, encode
+from attnlib.training.ablation import head_means
+from attnlib.training.checkpoint import Trained, load_trained, save_trained
 from attnlib.training.embedding import add_positions, add_positions_backward, embed, embed_backward
 from attnlib.training.feed_forward import mlp, mlp_backward
-from attnlib.training.language import (
-    LanguageModelSaved,
-    generate,
-    init_language_model,
-    language_model,
-    language_model_backward,
-)
+from attnlib.training.generation import generate
 from attnlib.training.loop import train
 from attnlib.training.losses import cross_entropy, cross_entropy_backward
-from attnlib.training.attention_model import (
-    ModelSaved,
-    attention_only,
-    attention_only_backward,
-    head_means,
-    init_attention_only,
-)
-from attnlib.training.model_losses import attention_only_loss, language_model_loss
 from attnlib.training.normalisation import rms_norm, rms_norm_backward
 from attnlib.training.optimiser import AdamState, adam_start, adam_step, warmup_cosine
 from attnlib.training.scores import accuracy, attention_entropy, induction_score, previous_token_score
 from attnlib.training.tasks import Batch, induction_batch, reversal_batch, text_batch
-from attnlib.training.trained import Trained, load_trained, save_trained
+from attnlib.training.tokenizer import alphabet_of, decode, encode
+from attnlib.training.transformer_layer import LayerSaved, TransformerSaved
+from attnlib.training.transformer_model import init_transformer, transformer, transformer_backward, transformer_loss
 
 __all__ = [
     "cross_entropy",
@@ -63,21 +50,14 @@ __all__ = [
     "adam_start",
     "adam_step",
     "warmup_cosine",
-    "init_attention_only",
-    "attention_only",
-    "attention_only_backward",
-    "ModelSaved",
-    "head_means",
-    "init_block",
-    "block",
-    "block_backward",
-    "block_decode",
-    "BlockSaved",
-    "init_language_model",
-    "language_model",
-    "language_model_backward",
-    "LanguageModelSaved",
+    "init_transformer",
+    "transformer",
+    "transformer_backward",
+    "transformer_loss",
+    "TransformerSaved",
+    "LayerSaved",
     "generate",
+    "head_means",
     "Batch",
     "reversal_batch",
     "induction_batch",
@@ -90,8 +70,6 @@ __all__ = [
     "attention_entropy",
     "accuracy",
     "train",
-    "attention_only_loss",
-    "language_model_loss",
     "Trained",
     "save_trained",
     "load_trained",

@@ -1,4 +1,4 @@
-"""From tokens to rows of numbers: a table to look them up in, and a row for each position, both learned."""
+"""Turn tokens into rows of numbers: a learned table has a row for each token, another a row for each position."""
 
 import numpy as np
 
@@ -12,7 +12,7 @@ def embed(table, tokens):
 
     .. math:: out_{nm} = table_{tokens_n,\, m}
 
-    It is the product of a one-hot row for each token with the table, without the zeros.
+    This is the product of a one-hot row for each token with the table, without multiplying by the zeros.
 
     Parameters
     ----------
@@ -50,8 +50,8 @@ def embed_backward(d_out, table, tokens):
 
     .. math:: dtable_{km} = \sum_{n:\, tokens_n = k} dout_{nm}
 
-    ``d_table[tokens] += d_out`` would be wrong: where a token occurs twice, NumPy adds once. `numpy.add.at`
-    adds every time.
+    ``d_table[tokens] += d_out`` would be wrong, because NumPy adds only once where a token occurs twice.
+    `numpy.add.at` adds every time.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ def add_positions(x, positions):
     ----------
     x : array_like of shape (..., n, m)
     positions : array_like of shape (q, m)
-        A row for each of the q positions that can be told apart; q is at least n.
+        A row for each of q positions; q is at least n.
 
     Returns
     -------
@@ -114,7 +114,7 @@ def add_positions(x, positions):
     TypeError
         If an argument does not hold real numbers.
     ValueError
-        If the widths differ, or `x` is longer than `positions`: a learned position has to have been learned.
+        If the widths differ, or `x` has more positions than there are learned rows.
 
     References
     ----------

@@ -1,6 +1,7 @@
-"""The two layers between attentions (an MLP): each token is compared with k directions and gets a sum of k others.
+"""The feed-forward part of a layer (an MLP): two linear layers with an activation between them, for each token alone.
 
-That is a lookup too: the columns of `up_weight` are keys, the rows of `down_weight` values. The tokens do not meet.
+It is a lookup too: a token is compared with the columns of `up_weight`, which act as keys, and gets a sum of the rows
+of `down_weight`, which act as values.
 """
 
 import numpy as np
@@ -10,7 +11,7 @@ from attnlib.checks.arrays import as_float, quiet
 
 @quiet
 def mlp(x, up_weight, up_bias, down_weight, down_bias):
-    r"""Up to k hidden units, through a smooth bend, and down again.
+    r"""Project each token to k hidden units, apply the SiLU activation, and project back.
 
     .. math:: out = \phi(x W^\uparrow + b^\uparrow)\, W^\downarrow + b^\downarrow, \qquad
               \phi(z) = z\,\sigma(z), \quad \sigma(z) = \frac{1}{1 + e^{-z}}
@@ -27,7 +28,7 @@ def mlp(x, up_weight, up_bias, down_weight, down_bias):
     -------
     out : ndarray of shape (..., n, m)
     before : ndarray of shape (..., n, k)
-        The hidden units before the bend, for `mlp_backward`.
+        The hidden units before the activation, for `mlp_backward`.
 
     Raises
     ------
@@ -38,7 +39,7 @@ def mlp(x, up_weight, up_bias, down_weight, down_bias):
 
     References
     ----------
-    .. [1] Vaswani et al. (2017), "Attention Is All You Need", eq. 2, with another bend:
+    .. [1] Vaswani et al. (2017), "Attention Is All You Need", eq. 2, with another activation:
     .. [2] Hendrycks and Gimpel (2016), "Gaussian Error Linear Units", section 2: the SiLU.
     .. [3] Geva et al. (2021), "Transformer Feed-Forward Layers Are Key-Value Memories".
 
@@ -60,8 +61,8 @@ def mlp(x, up_weight, up_bias, down_weight, down_bias):
 def mlp_backward(d_out, x, up_weight, up_bias, down_weight, down_bias, before):
     r"""Gradients of `mlp`.
 
-    The slope of the bend is :math:`\phi'(z) = \sigma(z)\,(1 + z\,(1 - \sigma(z)))`; the rest are the gradients
-    of two products, each weight's summed over all tokens.
+    The slope of the activation is :math:`\phi'(z) = \sigma(z)\,(1 + z\,(1 - \sigma(z)))`. The rest are the gradients
+    of two linear layers, and those of the weights are summed over all tokens.
 
     Parameters
     ----------
@@ -109,11 +110,11 @@ def mlp_backward(d_out, x, up_weight, up_bias, down_weight, down_bias, before):
 
 
 def _sigmoid(z):
-    return 0.5 * (1 + np.tanh(0.5 * z))  # the same function, and no exponential that overflows
+    return 0.5 * (1 + np.tanh(0.5 * z))  # 1 / (1 + exp(-z)), written so that no exponential overflows
 
 
 def _rows(x):
-    return x.reshape(-1, x.shape[-1])  # one row for each token: all of them share the weights
+    return x.reshape(-1, x.shape[-1])  # one row for each token, since all of them share the weights
 
 
 def _as_arrays(function, arrays):

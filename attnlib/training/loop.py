@@ -1,4 +1,4 @@
-"""The loop: a batch, its loss and gradients, a step of Adam, again."""
+"""The training loop: draw a batch, compute the loss and its gradients, make a step of Adam, and begin again."""
 
 import numpy as np
 
@@ -15,9 +15,9 @@ def train(params, next_batch, loss_and_gradients, *, steps, rate, beta2=0.99, re
     params : dict from str to array_like of any shape
         Where to start. It is left as it is.
     next_batch : callable
-        Called without arguments once a step; returns a batch. Its random numbers are the only ones.
+        Called without arguments once a step; returns a batch. No other random numbers are drawn.
     loss_and_gradients : callable
-        Takes parameters and a batch; returns the loss and a dict of gradients: see `attention_only_loss`.
+        Takes parameters and a batch; returns the loss and a dict of gradients: see `transformer_loss`.
     steps : int
     rate : float or callable
         Adam's rate, or a function from the step (1 to `steps`) to it: see `warmup_cosine`.

@@ -13,8 +13,8 @@ def cross_entropy(logits, targets, *, keep=None):
 
     .. math:: loss = \frac{1}{N} \sum_{n} \Bigl(\log \sum_k e^{logits_{nk}} - logits_{n,\,targets_n}\Bigr)
 
-    The sum and N run over the positions that `keep` keeps. Written with the logarithm of the sum, not as
-    the logarithm of a weight, it stays finite where the weight of the target is too small for a float.
+    The sum and N run over the positions that `keep` keeps. The loss is written with the logarithm of the sum and not
+    as the logarithm of a weight, so it stays finite where the weight of the target is too small for a float.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ def cross_entropy_backward(d_loss, targets, weights, *, keep=None):
 
 
 def as_positions(function, shape, name, targets, keep):
-    # Targets and kept positions, one for each row of an array of this shape; and how many are kept.
+    # The targets and the kept positions, one for each row of an array of this shape, and how many are kept.
     if not shape or shape[-1] == 0:
         raise ValueError(f"{function}: {name} must have the shape (..., n, k) with at least one token k; got {shape}.")
     targets = as_tokens(function, "targets", targets, shape[-1])

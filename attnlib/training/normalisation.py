@@ -1,10 +1,10 @@
-"""RMS norm: every token brought to the same length, then stretched feature by feature."""
+"""RMS norm: bring every token to the same length, then scale each feature."""
 
 import numpy as np
 
 from attnlib.checks.arrays import as_float, quiet
 
-# Added to the mean square, so that a token of zeros stays zeros instead of dividing by zero.
+# This is added to the mean square, so that a token of zeros stays zero instead of dividing by zero.
 EPSILON = 1e-5
 
 
@@ -29,12 +29,12 @@ def rms_norm(x, gain):
     TypeError
         If an argument does not hold real numbers.
     ValueError
-        If `gain` has not one number for each feature of `x`.
+        If `gain` does not have one number for each feature of `x`.
 
     References
     ----------
     .. [1] Zhang and Sennrich (2019), "Root Mean Square Layer Normalization", eq. 4, which has no
-       constant under the root; here it keeps a token of zeros from 0 / 0.
+       constant under the root; here it prevents 0 / 0 for a token of zeros.
 
     Examples
     --------
@@ -54,7 +54,8 @@ def rms_norm_backward(d_out, x, gain):
 
     .. math:: dx = \frac{1}{r} \Bigl(d\hat x - \hat x\, \tfrac{1}{M} \sum_m \hat x_m\, d\hat x_m\Bigr)
 
-    The subtracted part points along the token: making it longer changes (but for the small constant) nothing.
+    The subtracted part points along the token, because making a token longer changes nothing, except through the small
+    constant.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Adam: a step along the mean gradient, measured in units of its usual size; and how the step's length is planned."""
+"""Adam, which steps along the mean gradient in units of its usual size, and the schedule of its learning rate."""
 
 import math
 from typing import NamedTuple
@@ -28,7 +28,7 @@ class AdamState(NamedTuple):
 
 
 def adam_start(params):
-    """The state before the first step: nothing seen, both moments zero.
+    """The state before the first step, with both moments zero.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def adam_start(params):
 
 @quiet
 def adam_step(params, gradients, state, *, rate, beta1=0.9, beta2=0.999, epsilon=1e-8):
-    r"""One step of Adam: new parameters and a new state; nothing is changed in place.
+    r"""Make one step of Adam and return new parameters and a new state; nothing is changed in place.
 
     .. math:: \mu \leftarrow \beta_1 \mu + (1 - \beta_1)\, g, \qquad s \leftarrow \beta_2 s + (1 - \beta_2)\, g^2,
               \qquad
@@ -78,7 +78,7 @@ def adam_step(params, gradients, state, *, rate, beta1=0.9, beta2=0.999, epsilon
     beta1, beta2 : float
         How much of the running means is kept, at least 0 and below 1.
     epsilon : float
-        Keeps a parameter whose gradient is zero from 0 / 0.
+        Prevents 0 / 0 for a parameter whose gradient is zero.
 
     Returns
     -------
@@ -126,7 +126,7 @@ def adam_step(params, gradients, state, *, rate, beta1=0.9, beta2=0.999, epsilon
 
 
 def warmup_cosine(step, steps, *, peak, warmup=0, floor=0.0):
-    r"""The rate of each step: up in a straight line, then down along half a cosine.
+    r"""The rate of a step: it rises in a straight line and then falls along half a cosine.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What a head does, as a number: how far it looks one back, how far it looks after the last time, how spread it is."""
+"""What a head does, as a number: does it look one token back, or after the last occurrence; how spread is it?"""
 
 import numpy as np
 
@@ -13,7 +13,7 @@ def previous_token_score(weights, *, keep=None):
 
     .. math:: \operatorname{mean}_{q \ge 1}\; weights_{q,\,q-1}
 
-    A head of a trained model does its work where it pays. `keep` asks about those positions alone.
+    A trained head may look back only where the model needs it. With `keep`, the mean is over those positions alone.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What to learn: sequences to reverse, sequences that repeat, windows of a text. Each batch is drawn anew."""
+"""Batches to learn from: sequences to reverse, sequences that repeat, and windows of a text."""
 
 from typing import NamedTuple
 
@@ -9,7 +9,7 @@ from attnlib.training.arguments import as_generator, as_tokens
 
 
 class Batch(NamedTuple):
-    """Sequences and what is to be said at each position.
+    """Sequences, and the token to predict at each position.
 
     Attributes
     ----------
@@ -17,7 +17,7 @@ class Batch(NamedTuple):
     targets : ndarray of shape (b, n)
         The right token for each position.
     keep : ndarray of shape (b, n)
-        True where the target can be known, and so counts.
+        True where the target can be known; only these positions count.
     """
 
     tokens: np.ndarray
@@ -62,8 +62,8 @@ def induction_batch(rng, *, b, n, vocabulary, shortest, longest):
     """Sequences that repeat a random segment of different tokens; the target is the token that comes next.
 
     From the second round on, each token has been seen before, and what followed it then follows it now. The length
-    of the segment differs from sequence to sequence: were it always the same, looking a fixed number of positions
-    back would do, and no token would have to be compared with another.
+    of the segment differs from sequence to sequence. If it were always the same, a head could look back a fixed number
+    of positions, and would not have to compare tokens.
 
     Parameters
     ----------

@@ -17,7 +17,7 @@ A formula, $\\softmax(x)_i$, and a numbered one, [(1)](#eq-sum), after [One [200
 
 $$\\sum_i p_i = 1, \\quad p_i = \\frac{e^{x_i}}{\\sum_j e^{x_j}} \\tag{1}$$
 """
-API = "# Library\n\n```{eval-rst}\n.. automodule:: attnlib.positions.waves\n   :members:\n\n.. automodule:: attnlib.positions.interpolation\n   :members:\n```\n"
+API = "# Library\n\n```{eval-rst}\n.. automodule:: attnlib.positions.sinusoidal_encoding\n   :members:\n\n.. automodule:: attnlib.positions.interpolation\n   :members:\n```\n"
 BIBLIOGRAPHY = "# Works\n\n```{bibliography}\n:style: author_year\n```\n"
 
 

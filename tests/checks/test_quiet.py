@@ -53,9 +53,8 @@ def layer_calls(dtype):
     x[1] *= -1
     out, saved = multihead.multihead_attention(x, params)
     yield "multihead_attention", lambda x: multihead.multihead_attention(x, params, mask=np.zeros(3, dtype)), (x,)
-    backward, mask_backward = multihead.multihead_attention_backward, multihead.multihead_mask_backward
+    backward = multihead.multihead_attention_backward
     yield "multihead_attention_backward", lambda d: backward(d, params, saved)[0], (d_out,)
-    yield "multihead_mask_backward", lambda d: mask_backward(d, params, saved, np.zeros(3)), (d_out,)
 
     def decode(x):
         cache = decoding.KVCache(3, leading=(2,), d=4, dtype=dtype)

@@ -6,7 +6,7 @@ import re
 
 import numpy as np
 import pytest
-from costs_cases import D, K, Q, V, make_inputs
+from costs_cases import D, K, Q, V, make_inputs, paper_blocks
 
 from attnlib.costs import (
     Memory,
@@ -15,7 +15,6 @@ from attnlib.costs import (
     flash_attention_keys_outer_on,
     flash_attention_on,
     naive_attention_on,
-    paper_blocks,
 )
 
 # --- theorem 2 ------------------------------------------------------------------------------------

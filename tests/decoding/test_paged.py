@@ -106,6 +106,22 @@ def test_the_dtype_is_kept_and_what_is_read_is_a_copy(rng, dtype):
     assert cache.read("a")[0].all()
 
 
+@pytest.mark.parametrize("key, value, stored", [("f4", "f4", "f4"), ("f2", "f4", "f4"), ("f2", "f2", "f2"), ("f8", "f4", "f8"), ("i8", "f4", "f8")])
+def test_without_a_dtype_the_pages_take_that_of_the_first_keys_and_values(key, value, stored):
+    cache = PagedKVCache(3, 2, d=2)
+    cache.start("a")
+    cache.start("b", like="a")  # which copies nothing and so decides nothing
+    with pytest.raises(ValueError, match="key must have the shape"):
+        cache.append("a", np.ones((1, 3)), np.ones((1, 3)))
+    with pytest.raises(ValueError, match="free pages: 3; needed: 4"):
+        cache.append("a", np.ones((7, 2)), np.ones((7, 2)))
+    cache.append("a", np.ones((1, 2), key), np.ones((1, 2), value))
+    assert {array.dtype for array in (cache._keys, cache._values, *cache.read("a"))} == {np.dtype(stored)}
+    if stored != "f8":  # from then on it is a cache of that dtype
+        with pytest.raises(TypeError, match="would round key"):
+            cache.append("b", np.ones((1, 2)), np.ones((1, 2), stored))
+
+
 K1, V1 = np.ones((B, G, 2, D)), np.ones((B, G, 2, V))
 
 

@@ -8,14 +8,12 @@ from attnlib.positions import rotary
 from attnlib.training import (
     adam_start,
     adam_step,
-    attention_only,
-    block,
     cross_entropy,
     cross_entropy_backward,
-    init_attention_only,
-    init_block,
+    init_transformer,
     rms_norm,
     rms_norm_backward,
+    transformer,
 )
 
 
@@ -38,14 +36,14 @@ def test_cross_entropy_backward(rng):
 def test_attention_only(rng):
     r"""\begin{aligned} x^0 &= W^E_{\text{tokens}} + W^P\\ x^{i} &= x^{i-1} + \operatorname{attention}_i(x^{i-1})\\ z
     &= x^{\text{last}}\,W^U \end{aligned}"""
-    params = init_attention_only(rng, vocabulary=K, n=N, m=M, heads=1, layers=2)
+    params = init_transformer(rng, vocabulary=K, n=N, m=M, heads=1, layers=2)
     tokens = rng.integers(K, size=N)
     x = params["tokens"][tokens] + params["positions"]
     for layer in range(2):
         query, key, value, out = (params[f"{layer}.{which}_weight"] for which in ("query", "key", "value", "out"))
         scores = np.where(np.tri(N, dtype=bool), x @ query @ (x @ key).T / np.sqrt(M), -np.inf)
         x = x + softmax(scores) @ x @ value @ out
-    agree(x @ params["unembedding"], attention_only(tokens, params, heads=1)[0])
+    agree(x @ params["unembedding"], transformer(tokens, params, heads=1)[0])
 
 
 def test_composition(rng):
@@ -65,14 +63,17 @@ def test_composition(rng):
 def test_block(rng):
     r"""\begin{aligned} y &= x + \operatorname{attention}\bigl(\operatorname{norm}(x)\bigr)\\ \text{out} &= y +
     \operatorname{mlp}\bigl(\operatorname{norm}(y)\bigr) \end{aligned}"""
-    x, params = rng.normal(size=(N, M)), init_block(rng, m=M, heads=1, hidden=D)
+    model = init_transformer(rng, vocabulary=N, m=M, heads=1, layers=1, positions="rotary", norm=True, hidden=D)
+    x, params = model["tokens"], {name.removeprefix("0."): array for name, array in model.items()}
     normal = rms_norm(x, params["attention_gain"])
     query, key = (rotary(normal @ params[f"{which}_weight"], np.arange(N)) for which in ("query", "key"))
     scores = np.where(np.tri(N, dtype=bool), query @ key.T / np.sqrt(M), -np.inf)
     y = x + softmax(scores) @ normal @ params["value_weight"] @ params["out_weight"]
     hidden = rms_norm(y, params["mlp_gain"]) @ params["up_weight"] + params["up_bias"]
     out = y + hidden / (1 + np.exp(-hidden)) @ params["down_weight"] + params["down_bias"]
-    agree(out, block(x, params, heads=1)[0])
+    logits, saved = transformer(np.arange(N), model, heads=1, positions="rotary")
+    agree(out, saved.x)
+    agree(rms_norm(out, params["gain"]) @ params["unembedding"], logits)
 
 
 def test_rms_norm(rng):

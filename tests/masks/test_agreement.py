@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from masks_cases import assert_mask, by_loops
 
-from attnlib.masks import block_diagonal_mask, causal_mask, padding_mask, prefix_mask, sliding_window_mask
+from attnlib.masks import causal_mask, padding_mask, prefix_mask, sliding_window_mask
 
 # --- agrees with the rule written as loops --------------------------------------------------------
 
@@ -41,12 +41,6 @@ def test_padding_keeps_the_first_or_the_last_keys(k, data):
     assert_mask(left, np.array([[k - j <= n for j in range(k)] for n in lengths], bool).reshape(shape))
 
 
-@given(st.lists(st.integers(0, 3), max_size=6), st.lists(st.integers(0, 3), max_size=6))
-def test_block_diagonal_is_same_segment(queries, keys):
-    expected = by_loops(len(queries), len(keys), lambda i, j: queries[i] == keys[j])
-    assert_mask(block_diagonal_mask(queries, keys), expected)
-
-
 # --- agrees with the recorded masks ---------------------------------------------------------------
 
 
@@ -65,7 +59,6 @@ def test_the_recorded_causal_masks_are_these():
         ("window_symmetric", sliding_window_mask(9, 9, 5, offset=2)),
         ("window_17_long", sliding_window_mask(130, 130, 17)),
         ("prefix_4", prefix_mask(9, 9, 4)),
-        ("segments", block_diagonal_mask(np.repeat(np.arange(3), [4, 2, 3]))),
         ("padding_right", padding_mask([[9], [1]], 9)),
         ("padding_left", padding_mask([[9], [1]], 9, side="left")),
     ],

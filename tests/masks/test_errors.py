@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from attnlib.masks import (
-    block_diagonal_mask,
     causal_mask,
     combine_masks,
     padding_mask,
@@ -33,19 +32,6 @@ ERRORS = [
     (lambda: padding_mask([[1], [1, 2]], 3), TypeError,
      "padding_mask: lengths must hold integers; got nested sequences of unequal length."),
     (lambda: padding_mask([1], 3, side="up"), ValueError, 'padding_mask: side must be "right" or "left"; got \'up\'.'),
-    (lambda: block_diagonal_mask(1), ValueError,
-     "block_diagonal_mask: query_segments and key_segments must have the same leading axes and one more for the "
-     "positions.\n  query_segments (..., q): ()\n  key_segments   (..., k): ()"),
-    (lambda: block_diagonal_mask([1], 1), ValueError,
-     "block_diagonal_mask: query_segments and key_segments must have the same leading axes and one more for the "
-     "positions.\n  query_segments (..., q): (1,)\n  key_segments   (..., k): ()"),
-    (lambda: block_diagonal_mask([1], [[1]]), ValueError,
-     "block_diagonal_mask: query_segments and key_segments must have the same leading axes and one more for the "
-     "positions.\n  query_segments (..., q): (1,)\n  key_segments   (..., k): (1, 1)"),
-    (lambda: block_diagonal_mask([0.5]), TypeError,
-     "block_diagonal_mask: query_segments must hold integers; got float64."),
-    (lambda: block_diagonal_mask([1], ["a"]), TypeError,
-     "block_diagonal_mask: key_segments must hold integers; got <U1."),
     (lambda: combine_masks(np.array([1, 0], np.int64)), TypeError,
      "combine_masks: mask must be boolean or float (True = this query may look at this key, or float = added to the "
      "scores); got int64."),

@@ -6,12 +6,7 @@ from array_tools import close
 from dtype_spy import spied
 from multihead_cases import B, K, M, Q, by_oracle, make_params
 
-from attnlib.multihead import (
-    MultiHeadParams,
-    multihead_attention,
-    multihead_attention_backward,
-    multihead_mask_backward,
-)
+from attnlib.multihead import MultiHeadParams, multihead_attention, multihead_attention_backward
 
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
@@ -30,7 +25,6 @@ def test_the_dtype_is_kept_forward_and_backward(rng, dtype):
         assert {saved.weights.dtype, saved.merged.dtype, saved.query.dtype} == {np.dtype(compute)}
     tolerance = {np.float16: 2e-2, np.float32: 1e-5, np.float64: 1e-12}[dtype]
     close(out.astype(float), by_oracle(x.astype(float), params.map(np.float64), context.astype(float), mask=mask)[0], tolerance)
-    assert multihead_mask_backward(np.ones_like(out), params, saved, mask).dtype == dtype
 
 
 @pytest.mark.parametrize("narrow", [np.float16, np.float32])
@@ -40,8 +34,7 @@ def test_the_wider_of_tokens_and_parameters_decides_the_dtype(rng, narrow):
         out, saved = multihead_attention(x, params)
         close(out, by_oracle(x.astype(float), params.map(np.float64))[0])
         d_x, _, d_params = multihead_attention_backward(out.astype(x.dtype), params, saved)
-        d_mask = multihead_mask_backward(out.astype(x.dtype), params, saved, np.zeros((Q, Q)))
-        assert {array.dtype for array in (out, d_x, d_mask, *d_params.arrays().values())} == {np.dtype(np.float64)}
+        assert {array.dtype for array in (out, d_x, *d_params.arrays().values())} == {np.dtype(np.float64)}
 
 
 def test_float32_makes_no_float64_on_the_way(rng):
@@ -50,7 +43,6 @@ def test_float32_makes_no_float64_on_the_way(rng):
     assert spied(multihead_attention, x, params, mask=mask) == {np.dtype(np.float32)}
     out, saved = multihead_attention(x, params, mask=mask)
     assert spied(multihead_attention_backward, out, params, saved) == {np.dtype(np.float32)}
-    assert spied(multihead_mask_backward, out, params, saved, mask) == {np.dtype(np.float32)}
 
 
 def test_lists_and_integers_become_float64():
@@ -66,4 +58,3 @@ def test_overflow_shows_without_a_warning(rng):
     out, saved = multihead_attention(x, params)
     assert not np.isfinite(out).all()
     multihead_attention_backward(np.full((Q, M), 1e38, np.float32), params, saved)
-    multihead_mask_backward(np.full((Q, M), 1e38, np.float32), params, saved, np.zeros((Q, Q), np.float32))

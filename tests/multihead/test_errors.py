@@ -11,7 +11,6 @@ from attnlib.multihead import (
     merge_heads,
     multihead_attention,
     multihead_attention_backward,
-    multihead_mask_backward,
     split_heads,
     to_torch,
 )
@@ -89,10 +88,6 @@ def changed(**entries):
         (lambda: multihead_attention_backward(X > 0, PARAMS, SAVED), TypeError, "multihead_attention_backward: d_out must be an array of real"),
         (lambda: multihead_attention_backward(X, None, SAVED), TypeError, "multihead_attention_backward: params must be a MultiHeadParams"),
         (lambda: multihead_attention_backward(X, PARAMS, tuple(SAVED)), TypeError, "saved must be a MultiHeadSaved; got tuple"),
-        (lambda: multihead_mask_backward(X, PARAMS, SAVED, np.ones((Q, Q), bool)), TypeError, "^multihead_mask_backward: mask must be additive .*a boolean mask has no gradient"),
-        (lambda: multihead_mask_backward(X, PARAMS, SAVED, np.ones((Q, 3))), ValueError, r"(?s)^multihead_mask_backward: mask must broadcast to the shape \(..., heads, q, k\)"),
-        (lambda: multihead_mask_backward(X, PARAMS, SAVED, "causal"), TypeError, "^multihead_mask_backward: mask must be a boolean or float array"),
-        (lambda: multihead_mask_backward(X[:1], PARAMS, SAVED, np.ones((Q, Q))), ValueError, "multihead_mask_backward: d_out must have"),
         # heads
         (lambda: split_heads(X, 4), ValueError, r"split_heads: x must have the shape .* multiple of heads = 4; got \(2, 4, 6\)"),
         (lambda: split_heads(np.ones(6), 2), ValueError, r"split_heads: x must have .* got \(6,\)"),

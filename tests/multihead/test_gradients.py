@@ -5,12 +5,7 @@ import pytest
 from multihead_cases import NAMES, B, K, M, Q, make_params
 
 from attnlib.gradients import check_gradient
-from attnlib.multihead import (
-    MultiHeadParams,
-    multihead_attention,
-    multihead_attention_backward,
-    multihead_mask_backward,
-)
+from attnlib.multihead import MultiHeadParams, multihead_attention, multihead_attention_backward
 
 BIAS = np.array([[0.5, -1.0, -np.inf], [0.1, 0.0, 2.0], [-np.inf] * 3, [1.0, 2.0, 3.0]])
 SETTINGS = {
@@ -54,15 +49,3 @@ def test_gradient_agrees_with_fourth_order_differences(rng, setting, what):
         else:
             report = check_gradient(function, array, gradient, tolerance=1e-9)
             assert report, report
-
-
-def test_gradient_of_an_additive_mask_agrees_with_fourth_order_differences(rng):
-    x, params, d_out = rng.normal(size=(B, Q, M)), make_params(rng), rng.normal(size=(B, Q, M))
-    for shape in ((Q, Q), (3, 1, Q), (B, 1, Q, Q)):
-        mask = rng.normal(size=shape)
-        _, saved = multihead_attention(x, params, mask=mask)
-        gradient = multihead_mask_backward(d_out, params, saved, mask)
-        report = check_gradient(
-            lambda a: (d_out * multihead_attention(x, params, mask=a)[0]).sum(), mask, gradient, tolerance=1e-9
-        )
-        assert gradient.shape == shape and report, report

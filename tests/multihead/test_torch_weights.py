@@ -4,13 +4,14 @@ import numpy as np
 import pytest
 import recorded_cases
 
+from attnlib.attention import attention_mask_backward
 from attnlib.multihead import (
     MultiHeadParams,
     from_torch,
     init_multihead,
     multihead_attention,
     multihead_attention_backward,
-    multihead_mask_backward,
+    split_heads,
     to_torch,
 )
 
@@ -35,7 +36,8 @@ def test_agrees_with_pytorch_in_value_every_gradient_and_one_step_of_training(ca
     pairs += [(f"d_param/{name}", array) for name, array in to_torch(d_params).items()]
     pairs += [(f"step/{name}", array) for name, array in to_torch(stepped).items()]
     if "d_mask" in case:
-        pairs += [("d_mask", multihead_mask_backward(d_out, params, saved, case["mask"]))]
+        d_attended = split_heads(d_out @ params.out_weight.mT, params.heads)
+        pairs += [("d_mask", attention_mask_backward(d_attended, saved.value, saved.weights, case["mask"]))]
     for name, ours in pairs:
         expected = case[name]
         assert ours.shape == expected.shape, name

@@ -47,7 +47,7 @@ def test_runs_on_gpus_show_as_tables_of_ranges(tmp_path, monkeypatch, capsys):
 
 
 def claims(folder):
-    names = {"attnpage": attnpage}
+    names = {}
     exec(cell("imports").split("plotting.setup()")[0], names)
     runs = {inputs: attnpage.recorded_runs(folder, inputs=inputs) for inputs in ("normal", "trained")}
     names |= {"bench": runs, "machines": runs["trained"].machines}

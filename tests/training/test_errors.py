@@ -2,9 +2,8 @@
 
 import numpy as np
 import pytest
-from training_cases import HIDDEN, LEARNED, B, H, K, L, M, N, attention_only_params, block_params, language_params
+from training_cases import HIDDEN, LEARNED, B, H, K, L, M, N, complete, model
 
-from attnlib.decoding import KVCache
 from attnlib.training import (
     accuracy,
     adam_start,
@@ -13,12 +12,6 @@ from attnlib.training import (
     add_positions_backward,
     alphabet_of,
     attention_entropy,
-    attention_only,
-    attention_only_backward,
-    attention_only_loss,
-    block,
-    block_backward,
-    block_decode,
     cross_entropy,
     cross_entropy_backward,
     decode,
@@ -29,12 +22,7 @@ from attnlib.training import (
     head_means,
     induction_batch,
     induction_score,
-    init_attention_only,
-    init_block,
-    init_language_model,
-    language_model,
-    language_model_backward,
-    language_model_loss,
+    init_transformer,
     mlp,
     mlp_backward,
     previous_token_score,
@@ -43,6 +31,9 @@ from attnlib.training import (
     rms_norm_backward,
     text_batch,
     train,
+    transformer,
+    transformer_backward,
+    transformer_loss,
     warmup_cosine,
 )
 
@@ -50,9 +41,8 @@ RNG = np.random.default_rng(0)
 LOGITS, TARGETS, X = np.ones((B, N, K)), np.ones((B, N), int), np.ones((B, N, M))
 TABLE, WEIGHTS = np.ones((K, M)), np.ones((B, H, N, N)) / N
 MLP = np.ones((M, HIDDEN)), np.ones(HIDDEN), np.ones((HIDDEN, M)), np.ones(M)
-PARAMS, BLOCK, MODEL = attention_only_params(RNG), block_params(RNG), language_params(RNG)
-SAVED = attention_only(TARGETS, PARAMS, heads=H)[1]
-BLOCK_SAVED, MODEL_SAVED = block(X, BLOCK, heads=H)[1], language_model(TARGETS, MODEL, heads=H)[1]
+PARAMS, MODEL = model(RNG), complete(RNG)
+SAVED = transformer(TARGETS, PARAMS, heads=H)[1]
 SIZES = dict(vocabulary=K, n=N, m=M, heads=H, layers=L)
 ADAM = {"x": np.ones(2)}
 
@@ -62,7 +52,11 @@ def drop(params, name):
 
 
 def attend(tokens=TARGETS, params=PARAMS, heads=H, **options):
-    return attention_only(tokens, params, heads=heads, **options)
+    return transformer(tokens, params, heads=heads, **options)
+
+
+def attend_complete(params=MODEL, **options):
+    return transformer(TARGETS, params, heads=H, positions="rotary", **options)
 
 
 def adam(params=ADAM, gradients=ADAM, state=None, rate=0.1, **options):
@@ -70,7 +64,7 @@ def adam(params=ADAM, gradients=ADAM, state=None, rate=0.1, **options):
 
 
 def start(rng=RNG, **changed):
-    return init_attention_only(rng, **(SIZES | changed))
+    return init_transformer(rng, **(SIZES | changed))
 
 
 def copy_task(rng=RNG, **changed):
@@ -78,7 +72,7 @@ def copy_task(rng=RNG, **changed):
 
 
 def write(prompt=TARGETS, steps=1, rng=RNG, **options):
-    return generate(prompt, MODEL, heads=H, steps=steps, rng=rng, **options)
+    return generate(prompt, **({"params": MODEL, "positions": "rotary"} | options), heads=H, steps=steps, rng=rng)
 
 
 def run(params=ADAM, next_batch=dict, loss=lambda *_: (0.0, ADAM), steps=1, **options):
@@ -144,29 +138,29 @@ def run(params=ADAM, next_batch=dict, loss=lambda *_: (0.0, ADAM), steps=1, **op
         (lambda: warmup_cosine(1, 10, peak=1.0, warmup=10), ValueError, "got 1, 10 of 10"),
         (lambda: warmup_cosine(1.5, 10, peak=1.0), TypeError, "warmup_cosine: step must be an integer; got 1.5"),
         (lambda: warmup_cosine(1, 10, peak=-1), ValueError, "warmup_cosine: peak must be one number"),
-        # attention-only model
-        (lambda: start(rng=0), TypeError, "init_attention_only: rng must be a numpy.random.Generator; got int"),
-        (lambda: start(layers=0), ValueError, "init_attention_only: layers must be at least 1; got 0"),
-        (lambda: start(vocabulary=0), ValueError, "init_attention_only: vocabulary must be at least 1; got 0"),
+        # the model
+        (lambda: start(rng=0), TypeError, "init_transformer: rng must be a numpy.random.Generator; got int"),
+        (lambda: start(layers=0), ValueError, "init_transformer: layers must be at least 1; got 0"),
+        (lambda: start(vocabulary=0), ValueError, "init_transformer: vocabulary must be at least 1; got 0"),
         (lambda: start(heads=4), ValueError, "m must be a multiple of heads"),
-        (lambda: start(scale=0), ValueError, "init_attention_only: scale must be a positive, finite number"),
-        (lambda: start(dtype=int), TypeError, "init_attention_only: dtype must be a float dtype"),
-        (lambda: attend(tokens=TARGETS * K), ValueError, "attention_only: tokens must be integers from 0 to 4; got 5"),
+        (lambda: start(scale=0), ValueError, "init_transformer: scale must be a positive, finite number"),
+        (lambda: start(dtype=int), TypeError, "init_transformer: dtype must be a float dtype"),
+        (lambda: attend(tokens=TARGETS * K), ValueError, "transformer: tokens must be integers from 0 to 4; got 5"),
         (lambda: attend(tokens=np.ones((B, LEARNED + 1), int)), ValueError, "a row for each of the n positions"),
-        (lambda: attend(params=drop(PARAMS, "positions")), ValueError, "(?s)attention_only: params must hold.*missing: positions"),
+        (lambda: attend(params=drop(PARAMS, "positions")), ValueError, "(?s)transformer: params must hold.*missing: positions"),
         (lambda: attend(params=drop(PARAMS, "0.key_weight")), ValueError, "(?s)missing: 0.key_weight\n  unknown: none"),
         (lambda: attend(params=PARAMS | {"1.bias": np.ones(2)}), ValueError, "(?s)missing: none\n  unknown: 1.bias"),
         (lambda: attend(params={"tokens": TABLE, "positions": TABLE, "unembedding": TABLE.T}), ValueError, "at least one layer"),
-        (lambda: attend(params=list(PARAMS)), TypeError, "attention_only: params must be a dict from names to arrays; got list"),
+        (lambda: attend(params=list(PARAMS)), TypeError, "transformer: params must be a dict from names to arrays; got list"),
         (lambda: attend(heads=4), ValueError, "(?s)must be a multiple of its number of heads.*heads: 4"),
         (lambda: attend(params=PARAMS | {"unembedding": np.ones((7, K))}), ValueError, r"(?s)tokens \(k, m\).*unembedding: +\(7, 5\)"),
-        (lambda: attend(params=PARAMS | {"unembedding": np.ones(M)}), ValueError, r"(?s)attention_only: the shapes in params.*unembedding: +\(6,\)"),
-        (lambda: attend(params=PARAMS | {"tokens": np.ones((4, M))}), ValueError, r"(?s)attention_only: the shapes in params.*tokens: +\(4, 6\)"),
-        (lambda: attend(params=PARAMS | {"positions": 1.0}), ValueError, r"(?s)attention_only: the shapes in params.*positions: +\(\)"),
+        (lambda: attend(params=PARAMS | {"unembedding": np.ones(M)}), ValueError, r"(?s)transformer: the shapes in params.*unembedding: +\(6,\)"),
+        (lambda: attend(params=PARAMS | {"tokens": np.ones((4, M))}), ValueError, r"(?s)transformer: the shapes in params.*tokens: +\(4, 6\)"),
+        (lambda: attend(params=PARAMS | {"positions": 1.0}), ValueError, r"(?s)transformer: the shapes in params.*positions: +\(\)"),
         (lambda: attend(params=PARAMS | {f"1.{w}_weight": np.ones((9, 9)) for w in ("query", "key", "value", "out")}), ValueError, "layer 1 is made for tokens of width 9, the unembedding for 6"),
-        (lambda: language_model(TARGETS, MODEL | {"gain": np.ones(5)}, heads=H), ValueError, r"(?s)language_model: the shapes.*gain: +\(5,\)"),
-        (lambda: attend(heads=2.0), TypeError, "attention_only: heads must be an integer; got 2.0"),
-        (lambda: attend(causal=1), TypeError, "attention_only: causal must be True or False; got 1"),
+        (lambda: attend_complete(MODEL | {"gain": np.ones(5)}), ValueError, r"(?s)transformer: the shapes.*gain: +\(5,\)"),
+        (lambda: attend(heads=2.0), TypeError, "transformer: heads must be an integer; got 2.0"),
+        (lambda: attend(causal=1), TypeError, "transformer: causal must be True or False; got 1"),
         (lambda: attend(without={(2, 0)}), ValueError, r"without names \(2, 0\); there are 2 layers of 3 heads, from 0"),
         (lambda: attend(without={(0, 3)}), ValueError, r"without names \(0, 3\)"),
         (lambda: attend(without={(0, -1)}), ValueError, "a head in without must be at least 0; got -1"),
@@ -174,31 +168,33 @@ def run(params=ADAM, next_batch=dict, loss=lambda *_: (0.0, ADAM), steps=1, **op
         (lambda: attend(without="01"), TypeError, "without must be a set of pairs"),
         (lambda: attend(without=3), TypeError, "without must be a set of pairs"),
         (lambda: attend(without={(0, 1): np.ones(3)}), ValueError, r"without\[0, 1\] must broadcast.*\(2, 4, 2\); got \(3,\)"),
-        (lambda: attention_only_backward(LOGITS, PARAMS, None), TypeError, "saved must be a ModelSaved; got NoneType"),
-        (lambda: attention_only_backward(LOGITS[:1], PARAMS, SAVED), ValueError, r"\(..., n, k\) = \(2, 4, 5\); got \(1, 4, 5\)"),
-        (lambda: attention_only_backward(LOGITS, PARAMS, attend(without={(0, 1)})[1]), ValueError, r"heads \[\(0, 1\)\] were taken out"),
-        (lambda: head_means(WEIGHTS), TypeError, "head_means: saved must be a ModelSaved; got ndarray"),
-        # block and language model
-        (lambda: init_block(None, m=M, heads=H), TypeError, "init_block: rng must be a numpy.random.Generator; got NoneType"),
-        (lambda: init_block(RNG, m=9, heads=3), ValueError, "init_block: m / heads must be even.*got 9 / 3"),
-        (lambda: init_block(RNG, m=M, heads=H, hidden=0), ValueError, "init_block: hidden must be at least 1; got 0"),
-        (lambda: block(X[..., :5], BLOCK, heads=H), ValueError, r"block: x must have the shape \(..., n, m\) with m = 6; got \(2, 4, 5\)"),
-        (lambda: block(X, drop(BLOCK, "mlp_gain"), heads=H), ValueError, "block: params must hold attention_gain"),
-        (lambda: block(X, BLOCK, heads=4), ValueError, "multiple of its number of heads"),
-        (lambda: block(X, BLOCK | {"up_bias": np.ones(3)}, heads=H), ValueError, r"(?s)mlp: the shapes.*up_bias: +\(3,\)"),
-        (lambda: block_backward(X, BLOCK, SAVED), TypeError, "block_backward: saved must be a BlockSaved; got ModelSaved"),
-        (lambda: block_backward(X[:1], BLOCK, BLOCK_SAVED), ValueError, "(?s)block_backward: d_out and x must have the same shape"),
-        (lambda: block_decode(X, BLOCK, [], heads=H), TypeError, "block_decode: cache must be a KVCache; got list"),
-        (lambda: block_decode(X, BLOCK, KVCache(3, leading=(B, H), d=2), heads=H), ValueError, "the cache is full"),
-        (lambda: init_language_model(RNG, vocabulary=K, m=M, heads=H, layers=-1), ValueError, "layers must be at least 1; got -1"),
-        (lambda: language_model(TARGETS, PARAMS, heads=H), ValueError, "(?s)language_model: params must hold gain.*missing: .*gain"),
-        (lambda: language_model(TARGETS + K, MODEL, heads=H), ValueError, "language_model: tokens must be integers from 0 to 4; got 6"),
-        (lambda: language_model_backward(LOGITS, MODEL, SAVED), TypeError, "saved must be a LanguageModelSaved; got ModelSaved"),
-        (lambda: language_model_backward(LOGITS[0], MODEL, MODEL_SAVED), ValueError, r"= \(2, 4, 5\); got \(4, 5\)"),
+        (lambda: transformer_backward(LOGITS, PARAMS, None), TypeError, "saved must be a TransformerSaved; got NoneType"),
+        (lambda: transformer_backward(LOGITS[:1], PARAMS, SAVED), ValueError, r"\(..., n, k\) = \(2, 4, 5\); got \(1, 4, 5\)"),
+        (lambda: transformer_backward(LOGITS, PARAMS, attend(without={(0, 1)})[1]), ValueError, r"heads \[\(0, 1\)\] were taken out"),
+        (lambda: head_means(WEIGHTS), TypeError, "head_means: saved must be a TransformerSaved; got ndarray"),
+        # parts that may be left out, and text
+        (lambda: start(positions="rotary"), ValueError, "init_transformer: n is the number of learned positions; got n 4 and positions 'rotary'"),
+        (lambda: start(n=None), ValueError, "init_transformer: n is the number of learned positions; got n None and positions 'learned'"),
+        (lambda: start(n=0), ValueError, "init_transformer: n must be at least 1; got 0"),
+        (lambda: start(n=None, positions="rotary", m=9), ValueError, "init_transformer: m / heads must be even.*got 9 / 3"),
+        (lambda: start(hidden=-1), ValueError, "init_transformer: hidden must be at least 0; got -1"),
+        (lambda: start(norm=1), TypeError, "init_transformer: norm must be True or False; got 1"),
+        (lambda: start(positions="sinusoidal"), ValueError, "init_transformer: positions must be 'learned', 'rotary' or None; got 'sinusoidal'"),
+        (lambda: attend(positions=["learned"]), ValueError, "transformer: positions must be 'learned', 'rotary' or None"),
+        (lambda: attend(positions=True), ValueError, "transformer: positions must be 'learned', 'rotary' or None; got True"),
+        (lambda: attend(residual=0), TypeError, "transformer: residual must be True or False; got 0"),
+        (lambda: attend(positions="rotary"), ValueError, "(?s)transformer: params must hold tokens, unembedding and.*unknown: positions"),
+        (lambda: attend_complete(drop(MODEL, "1.mlp_gain")), ValueError, "(?s)transformer: params must hold.*missing: 1.mlp_gain"),
+        (lambda: attend_complete(drop(MODEL, "gain")), ValueError, "(?s)transformer: params must hold tokens, gain.*missing: gain"),
+        (lambda: attend_complete(drop(MODEL, "0.up_bias")), ValueError, "(?s)missing: 0.up_bias\n  unknown: none"),
+        (lambda: attend_complete(MODEL | {"0.up_bias": np.ones(3)}), ValueError, r"(?s)mlp: the shapes.*up_bias: +\(3,\)"),
+        (lambda: transformer(TARGETS, {k: a for k, a in MODEL.items() if k[0] != "1"} | {"2.up_bias": np.ones(7)}, heads=H, positions="rotary"), ValueError, "unknown: 2.up_bias"),
         (lambda: write(prompt=[]), ValueError, r"generate: prompt must have the shape \(..., n\) with at least one token; got \(0,\)"),
         (lambda: write(prompt=[K]), ValueError, "generate: prompt must be integers from 0 to 4; got 5"),
         (lambda: write(prompt="abc"), TypeError, "generate: prompt must be an array of integers"),
         (lambda: write(rng=None), TypeError, "generate: rng must be a numpy.random.Generator; got NoneType"),
+        (lambda: write(params=PARAMS), ValueError, "(?s)generate: params must hold.*unknown: positions"),
+        (lambda: write(params=PARAMS, positions="learned", steps=LEARNED - N + 2), ValueError, "(?s)add_positions: x must.*a row for each of the n positions"),
         (lambda: write(steps=-1), ValueError, "generate: steps must be at least 0; got -1"),
         (lambda: write(temperature=-1), ValueError, "generate: temperature must be one finite number, at least 0"),
         (lambda: write(temperature=np.inf), ValueError, "generate: temperature must be one finite number, at least 0"),
@@ -236,8 +232,7 @@ def run(params=ADAM, next_batch=dict, loss=lambda *_: (0.0, ADAM), steps=1, **op
         (lambda: run(loss=None), TypeError, "train: loss_and_gradients must be a function; got NoneType"),
         (lambda: run(report=3), TypeError, "train: report must be a function; got int"),
         (lambda: run(rate="fast"), TypeError, "adam_step: rate must be an array of real numbers"),
-        (lambda: attention_only_loss(PARAMS, (TARGETS, TARGETS), heads=H), TypeError, "attention_only_loss: batch must be a Batch.*tuple"),
-        (lambda: language_model_loss(MODEL, TARGETS, heads=H), TypeError, "language_model_loss: batch must be a Batch.*ndarray"),
+        (lambda: transformer_loss(PARAMS, (TARGETS, TARGETS), heads=H), TypeError, "transformer_loss: batch must be a Batch.*tuple"),
     ],
 )  # fmt: skip
 def test_bad_input_is_refused_in_clear_words(call, error, message):

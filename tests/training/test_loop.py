@@ -9,16 +9,13 @@ from attnlib.training import (
     accuracy,
     adam_start,
     adam_step,
-    attention_only,
-    attention_only_loss,
     encode,
-    init_attention_only,
-    init_language_model,
-    language_model,
-    language_model_loss,
+    init_transformer,
     reversal_batch,
     text_batch,
     train,
+    transformer,
+    transformer_loss,
 )
 
 
@@ -53,17 +50,17 @@ def test_a_loss_that_is_no_number_stops_the_loop():
 
 def reverse(seed, steps):
     rng = np.random.default_rng(seed)
-    params = init_attention_only(rng, vocabulary=4, n=5, m=12, heads=1, layers=1)
+    params = init_transformer(rng, vocabulary=4, n=5, m=12, heads=1, layers=1)
     return train(
         params, lambda: reversal_batch(rng, b=16, n=5, vocabulary=4),
-        lambda params, batch: attention_only_loss(params, batch, heads=1, causal=False), steps=steps, rate=0.02,
+        lambda params, batch: transformer_loss(params, batch, heads=1, causal=False), steps=steps, rate=0.02,
     )  # fmt: skip
 
 
 def test_one_layer_learns_to_reverse():
     params, losses = reverse(seed=0, steps=200)
     batch = reversal_batch(np.random.default_rng(1), b=50, n=5, vocabulary=4)
-    logits, saved = attention_only(batch.tokens, params, heads=1, causal=False)
+    logits, saved = transformer(batch.tokens, params, heads=1, causal=False)
     assert losses[:5].mean() > 1 and losses[-5:].mean() < 0.2
     assert accuracy(logits, batch.targets) > 0.95
     assert (saved.weights[0].mean(axis=(0, 1)).argmax(axis=1) == np.arange(5)[::-1]).all()
@@ -77,23 +74,24 @@ def test_the_same_seed_gives_the_same_numbers():
     assert (losses != other).all()
 
 
-def test_the_language_model_learns_a_rhyme():
+def test_a_complete_model_learns_a_rhyme():
     text = "one two buckle my shoe three four knock at the door "
     alphabet = "".join(sorted(set(text)))
     tokens, rng = encode(text * 3, alphabet), np.random.default_rng(0)
-    params = init_language_model(rng, vocabulary=len(alphabet), m=16, heads=2, layers=1, hidden=16)
+    parts = dict(heads=2, positions="rotary")
+    params = init_transformer(rng, vocabulary=len(alphabet), m=16, layers=1, norm=True, hidden=16, **parts)
     params, losses = train(
         params, lambda: text_batch(rng, tokens, b=8, n=12),
-        lambda params, batch: language_model_loss(params, batch, heads=2), steps=150, rate=0.01,
+        lambda params, batch: transformer_loss(params, batch, **parts), steps=150, rate=0.01,
     )  # fmt: skip
     batch = text_batch(rng, tokens, b=20, n=12)
     assert losses[0] > 2.5 and losses[-10:].mean() < 0.5
-    assert accuracy(language_model(batch.tokens, params, heads=2)[0], batch.targets) > 0.8
+    assert accuracy(transformer(batch.tokens, params, **parts)[0], batch.targets) > 0.8
 
 
 def test_the_loss_counts_what_the_batch_keeps(rng):
-    params = init_attention_only(rng, vocabulary=3, n=4, m=4, heads=2, layers=1)
+    params = init_transformer(rng, vocabulary=3, n=4, m=4, heads=2, layers=1)
     batch = reversal_batch(rng, b=2, n=4, vocabulary=3)._replace(keep=np.array([[True, False] * 2, [False] * 4]))
     for causal in (True, False):
-        _, gradients = attention_only_loss(params, batch, heads=2, causal=causal)
-        right_along(rng, lambda a, c=causal: attention_only_loss(a, batch, heads=2, causal=c)[0], params, gradients)
+        _, gradients = transformer_loss(params, batch, heads=2, causal=causal)
+        right_along(rng, lambda a, c=causal: transformer_loss(a, batch, heads=2, causal=c)[0], params, gradients)

@@ -3,22 +3,28 @@
 import numpy as np
 
 from attnlib.gradients import check_direction, check_gradient
-from attnlib.training import init_attention_only, init_block, init_language_model
+from attnlib.training import init_transformer
 
 # Batch, positions, tokens of the vocabulary, width, heads, layers, hidden units, positions that are learned.
 B, N, K, M, H, L, HIDDEN, LEARNED = 2, 4, 5, 6, 3, 2, 7, 8
 
-
-def attention_only_params(rng, dtype=np.float64):
-    return init_attention_only(rng, vocabulary=K, n=LEARNED, m=M, heads=H, layers=L, dtype=dtype)
+TOKENS = np.array([[1, 4, 1, 0], [2, 2, 4, 1]])
 
 
-def block_params(rng, dtype=np.float64):
-    return unsettled(rng, init_block(rng, m=M, heads=H, hidden=HIDDEN, dtype=dtype))
+def model(rng, dtype=np.float64, *, positions="learned", **parts):
+    """A small model with these parts: attention and learned positions, if none are named."""
+    n = LEARNED if positions == "learned" else None
+    sizes = dict(vocabulary=K, n=n, m=M, heads=H, layers=L)
+    return unsettled(rng, init_transformer(rng, positions=positions, dtype=dtype, **sizes, **parts))
 
 
-def language_params(rng, dtype=np.float64):
-    return unsettled(rng, init_language_model(rng, vocabulary=K, m=M, heads=H, layers=L, hidden=HIDDEN, dtype=dtype))
+def complete(rng, dtype=np.float64):
+    """The same with rotary positions, norm and MLP."""
+    return model(rng, dtype, positions="rotary", norm=True, hidden=HIDDEN)
+
+
+# The two models that chapter 10 trains: how they are made, and with which options they run.
+MODELS = {"attention alone": (model, {}), "complete": (complete, {"positions": "rotary"})}
 
 
 def unsettled(rng, params):

@@ -1,14 +1,14 @@
-"""Sinusoidal encodings: a row of waves for each position, added to the tokens."""
+"""Sinusoidal encodings: a row of sines and cosines for each position, which is added to the token."""
 
 import numpy as np
 
 from attnlib.checks.arrays import as_float_dtype, as_integer, quiet
-from attnlib.positions.rotation import turning_speeds
+from attnlib.positions.rotary_embedding import turning_speeds
 
 
 @quiet
 def sinusoidal(n, m, *, base=10000.0, dtype=np.float64):
-    r"""One row for each position: m waves, from a fast one to slower and slower ones.
+    r"""A row of m waves for each position, from a fast wave to slower and slower ones.
 
     .. math:: out_{p,2i} = \sin(p\,\theta_i), \qquad out_{p,2i+1} = \cos(p\,\theta_i),
               \qquad \theta_i = base^{-2i/m}
@@ -51,6 +51,13 @@ def sinusoidal(n, m, *, base=10000.0, dtype=np.float64):
     array([[ 0.    ,  1.    ,  0.    ,  1.    ],
            [ 0.8415,  0.5403,  0.01  ,  1.    ],
            [ 0.9093, -0.4161,  0.02  ,  0.9998]])
+
+    A batch of 2 texts gets the same rows; with a cache, the newest token gets the last one:
+
+    >>> x = np.ones((2, 3, 4)) + sinusoidal(3, 4)
+    >>> newest = np.ones((2, 1, 4)) + sinusoidal(3, 4)[-1:]
+    >>> np.array_equal(newest, x[:, -1:])
+    True
     """
     n = as_integer("sinusoidal", "n", n, minimum=0)
     m = as_integer("sinusoidal", "m", m, minimum=0)

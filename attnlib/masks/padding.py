@@ -1,4 +1,4 @@
-"""Masks for texts of several lengths in one array: padded to one length, or packed one after another."""
+"""The mask for texts of several lengths in one array, padded to one length."""
 
 import numpy as np
 
@@ -41,6 +41,11 @@ def padding_mask(lengths, k, *, side="right"):
            [[1, 0, 0]]])
     >>> padding_mask(1, 3, side="left").astype(int)
     array([[0, 0, 1]])
+
+    For scores with heads, (b, h, q, k), the lengths get a head axis:
+
+    >>> padding_mask(np.array([3, 1])[:, np.newaxis], 3).shape
+    (2, 1, 1, 3)
     """
     k = as_integer("padding_mask", "k", k, minimum=0)
     lengths = _as_integers("padding_mask", "lengths", lengths)
@@ -51,48 +56,6 @@ def padding_mask(lengths, k, *, side="right"):
     lengths = lengths[..., np.newaxis, np.newaxis]
     key = np.arange(k)
     return key < lengths if side == "right" else key >= k - lengths
-
-
-def block_diagonal_mask(query_segments, key_segments=None):
-    r"""Let each query look at the keys of its own segment: several sequences packed into one.
-
-    .. math:: mask_{qk} = (\mathit{segment}_q = \mathit{segment}_k)
-
-    Parameters
-    ----------
-    query_segments : array_like of int, shape (..., q)
-        To which segment each query belongs. From lengths: ``np.repeat(np.arange(b), lengths)``.
-    key_segments : array_like of int, shape (..., k), optional
-        The same for the keys; by default `query_segments`.
-
-    Returns
-    -------
-    mask : ndarray of bool, shape (..., q, k)
-
-    Raises
-    ------
-    TypeError
-        If an argument does not hold integers.
-    ValueError
-        If an argument has no axis, or their leading axes differ.
-
-    Examples
-    --------
-    >>> block_diagonal_mask([0, 0, 1]).astype(int)
-    array([[1, 1, 0],
-           [1, 1, 0],
-           [0, 0, 1]])
-    """
-    queries = _as_integers("block_diagonal_mask", "query_segments", query_segments)
-    keys = queries if key_segments is None else _as_integers("block_diagonal_mask", "key_segments", key_segments)
-    if queries.ndim == 0 or keys.ndim == 0 or queries.shape[:-1] != keys.shape[:-1]:
-        raise ValueError(
-            "block_diagonal_mask: query_segments and key_segments must have the same leading axes "
-            "and one more for the positions.\n"
-            f"  query_segments (..., q): {queries.shape}\n"
-            f"  key_segments   (..., k): {keys.shape}"
-        )
-    return queries[..., :, np.newaxis] == keys[..., np.newaxis, :]
 
 
 def _as_integers(function, name, array):

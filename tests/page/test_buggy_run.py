@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from attnlib.training.suspect import FLOOR, healthy, suspect
+from attnpage.buggy_run import FLOOR, buggy, healthy
 
 
 @pytest.fixture(scope="module")
 def runs():
-    return {"healthy": healthy(), "suspect": suspect()}
+    return {"healthy": healthy(), "buggy": buggy()}
 
 
 def test_the_floor_is_that_of_three_draws_without_return():
@@ -18,13 +18,13 @@ def test_the_floor_is_that_of_three_draws_without_return():
     assert FLOOR == pytest.approx(np.mean(costs), abs=0.01)
 
 
-def test_only_the_suspect_falls_below_it(runs):
+def test_only_the_buggy_run_falls_below_it(runs):
     assert (runs["healthy"][0][:, 2] > FLOOR).all()
-    assert runs["suspect"][0][-1, 2] < 0.1 * FLOOR
+    assert runs["buggy"][0][-1, 2] < 0.1 * FLOOR
 
 
-def test_only_the_suspect_loses_what_it_knew_when_the_tokens_come_one_by_one(runs):
+def test_only_the_buggy_run_loses_what_it_knew_when_the_tokens_come_one_by_one(runs):
     at_once, one_by_one = runs["healthy"][1].values()
     assert at_once == one_by_one > 0.9
-    at_once, one_by_one = runs["suspect"][1].values()
+    at_once, one_by_one = runs["buggy"][1].values()
     assert at_once > 0.95 and one_by_one < 0.6

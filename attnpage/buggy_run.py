@@ -1,17 +1,20 @@
-"""Two trainings for chapter 10, measured alike: one of them has a bug, which its readers find from the curves."""
+"""Two trainings for chapter 10, measured alike; one of them has a bug, which its readers find from the curves."""
 
 import numpy as np
 
-from attnlib.training.attention_model import attention_only, init_attention_only
-from attnlib.training.loop import train
-from attnlib.training.losses import cross_entropy
-from attnlib.training.model_losses import attention_only_loss
-from attnlib.training.optimiser import warmup_cosine
-from attnlib.training.tasks import induction_batch
+from attnlib.training import (
+    cross_entropy,
+    induction_batch,
+    init_transformer,
+    train,
+    transformer,
+    transformer_loss,
+    warmup_cosine,
+)
 
 _TASK = dict(n=14, vocabulary=10, shortest=4, longest=6)
 
-#: What the best guess at the first three targets costs: of ten tokens that are drawn without return 9, 8, 7 are left.
+#: What the best guess at the first three targets costs: nine, eight and seven of the ten tokens can still be drawn.
 FLOOR = float(np.mean(np.log([9, 8, 7])))
 
 
@@ -39,7 +42,7 @@ def healthy(steps=240):
     return _measured(steps, causal=True)
 
 
-def suspect(steps=240):
+def buggy(steps=240):
     """The same training, with a bug in it.
 
     Parameters
@@ -55,7 +58,7 @@ def suspect(steps=240):
 
     Examples
     --------
-    >>> curves, right = suspect(steps=25)
+    >>> curves, right = buggy(steps=25)
     >>> curves.shape
     (5, 3)
     """
@@ -69,7 +72,7 @@ def _measured(steps, causal):
 
     def report(step, loss, params):
         if step % 5 == 0:
-            logits, _ = attention_only(fresh.tokens, params, heads=1, causal=causal)
+            logits, _ = transformer(fresh.tokens, params, heads=1, causal=causal)
             losses = (cross_entropy(logits, fresh.targets, keep=keep)[0] for keep in (fresh.keep, first))
             curves.append((step, *losses))
 
@@ -78,17 +81,17 @@ def _measured(steps, causal):
         return batch._replace(keep=np.ones_like(batch.keep))
 
     params, _ = train(
-        init_attention_only(rng, vocabulary=10, n=14, m=32, heads=1, layers=2),
+        init_transformer(rng, vocabulary=10, n=14, m=32, heads=1, layers=2),
         everywhere,
-        lambda params, batch: attention_only_loss(params, batch, heads=1, causal=causal),
+        lambda params, batch: transformer_loss(params, batch, heads=1, causal=causal),
         steps=steps,
         rate=lambda step: warmup_cosine(step, steps, peak=0.01, warmup=20 if steps > 20 else 0),
         report=report,
     )
-    at_once, _ = attention_only(fresh.tokens, params, heads=1, causal=causal)
+    at_once, _ = transformer(fresh.tokens, params, heads=1, causal=causal)
     by_token = np.zeros_like(at_once)
-    for n in range(1, 15):  # as in use: the text up to here is all there is
-        logits, _ = attention_only(fresh.tokens[:, :n], params, heads=1, causal=causal)
+    for n in range(1, 15):  # as when it writes: the tokens up to here are all there are
+        logits, _ = transformer(fresh.tokens[:, :n], params, heads=1, causal=causal)
         by_token[:, n - 1] = logits[:, -1]
     said = {"all tokens at once": at_once, "token by token": by_token}
     right = {how: (logits.argmax(axis=-1) == fresh.targets)[fresh.keep] for how, logits in said.items()}

@@ -4,7 +4,7 @@ import numpy as np
 
 from attnexercises.engine.model import Exercise, Mistake, Probe
 from attnexercises.positions import accepts
-from attnexercises.positions.turning import turned, turned_in_loops
+from attnexercises.positions.rotated_pairs import turned, turned_in_loops
 
 
 def rope(x, pos):

@@ -1,4 +1,4 @@
-"""attnlib.positions.waves: is every wave where it should be?"""
+"""attnlib.positions.sinusoidal_encoding: is every wave where it should be?"""
 
 import itertools
 import math

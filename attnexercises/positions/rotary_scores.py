@@ -6,7 +6,7 @@ import numpy as np
 
 from attnexercises.engine.model import Exercise, Mistake, Probe
 from attnexercises.positions import accepts
-from attnexercises.positions.turning import turned
+from attnexercises.positions.rotated_pairs import turned
 
 
 def rope_scores(q, k, pos_q, pos_k):

@@ -1,11 +1,11 @@
-"""attnlib.masks.packing: do masks of padded and packed texts fit the scores?"""
+"""attnlib.masks.padding: do masks of padded texts fit the scores?"""
 
 import numpy as np
 import pytest
 from masks_cases import assert_mask
 
 from attnlib.attention import attention
-from attnlib.masks import block_diagonal_mask, padding_mask
+from attnlib.masks import padding_mask
 
 
 def test_a_padding_mask_fits_batched_scores(rng):
@@ -22,12 +22,6 @@ def test_a_padding_mask_with_a_head_axis_fits_scores_with_heads(rng):
     _, weights = attention(query, key, value, mask=padding_mask(lengths[:, np.newaxis], 5))
     assert (weights[0] > 0).all()
     assert not weights[1, :, :, 2:].any()
-
-
-def test_segments_may_have_leading_axes():
-    mask = block_diagonal_mask([[0, 0, 1], [0, 1, 1]], [[1, 0], [0, 2]])
-    expected = [[[0, 1], [0, 1], [1, 0]], [[1, 0], [0, 0], [0, 0]]]
-    assert_mask(mask, np.array(expected, bool))
 
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.int8, np.int32, np.uint64])

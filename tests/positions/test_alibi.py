@@ -1,4 +1,4 @@
-"""attnlib.positions.slopes: is the bias slope times distance, with the published slopes?"""
+"""attnlib.positions.alibi: is the bias slope times distance, with the published slopes?"""
 
 import math
 

@@ -1,4 +1,4 @@
-"""attnlib.training.trained: what is written comes back, a file that is not whole is said to be so; what ships is whole."""
+"""attnlib.training.checkpoint: what is written comes back, a file that is not whole is said to be so; what ships is whole."""
 
 from pathlib import Path
 
@@ -9,16 +9,14 @@ from attnlib.training import (
     Trained,
     accuracy,
     alphabet_of,
-    attention_only,
     cross_entropy,
     encode,
     induction_batch,
-    init_attention_only,
-    init_language_model,
-    language_model,
+    init_transformer,
     load_trained,
     save_trained,
     text_batch,
+    transformer,
 )
 
 DATA = Path(__file__).parents[2] / "chapters" / "data"
@@ -26,8 +24,8 @@ DATA = Path(__file__).parents[2] / "chapters" / "data"
 
 @pytest.fixture
 def models(rng):
-    alone = init_attention_only(rng, vocabulary=5, n=7, m=6, heads=2, layers=1)
-    whole = init_language_model(rng, vocabulary=3, m=4, heads=1, layers=2, hidden=5)
+    alone = init_transformer(rng, vocabulary=5, n=7, m=6, heads=2, layers=1)
+    whole = init_transformer(rng, vocabulary=3, m=4, heads=1, layers=2, positions="rotary", norm=True, hidden=5)
     return {"alone": Trained(alone, 2, "abcde"), "whole": Trained(whole, 1, "xy\n")}
 
 
@@ -134,7 +132,7 @@ def test_the_shipped_file_is_small():
 def test_the_shipped_model_knows_what_comes_next():
     model = load_trained(DATA / "trained.npz", "induction")
     batch = induction_batch(np.random.default_rng(4), b=64, n=24, vocabulary=20, shortest=5, longest=12)
-    logits, _ = attention_only(batch.tokens, model.params, heads=model.heads)
+    logits, _ = transformer(batch.tokens, model.params, heads=model.heads)
     assert accuracy(logits, batch.targets, keep=batch.keep) > 0.99
 
 
@@ -143,5 +141,5 @@ def test_the_shipped_model_can_spell():
     assert model.alphabet == alphabet_of(text)
     held_out = encode(text[-len(text) // 10 :], model.alphabet)
     batch = text_batch(np.random.default_rng(4), held_out, b=8, n=128)
-    logits, _ = language_model(batch.tokens, model.params, heads=model.heads)
+    logits, _ = transformer(batch.tokens, model.params, heads=model.heads, positions="rotary")
     assert cross_entropy(logits, batch.targets)[0] < 1.6  # guessing evenly costs log 30 = 3.4

@@ -4,8 +4,8 @@ import numpy as np
 
 from attnexercises.engine.model import Exercise, Mistake
 from attnexercises.positions import accepts
-from attnexercises.positions.rotation import PLACES, PROBES
-from attnexercises.positions.turning import turned
+from attnexercises.positions.rotary_embedding import PLACES, PROBES
+from attnexercises.positions.rotated_pairs import turned
 
 
 def rope_backward(d_out, pos):

@@ -1,4 +1,4 @@
-"""Rotary positions: pairs of features turned by an angle that grows with the position."""
+"""Rotary embeddings: pairs of features are rotated by an angle that grows with the position."""
 
 import numpy as np
 
@@ -64,6 +64,19 @@ def rotary(x, positions, *, base=10000.0, pairs="neighbours"):
 
     >>> rotary([[3.0, 1.0]], [np.pi / 2]).round(12)
     array([[-1.,  3.]])
+
+    A batch of 2 texts with 3 heads, 5 tokens long; with a cache, the newest token stands at position 4:
+
+    >>> x = np.random.default_rng(0).normal(size=(2, 3, 5, 4))
+    >>> rotated, newest = rotary(x, np.arange(5)), rotary(x[..., -1:, :], [4])
+    >>> rotated.shape, np.allclose(newest, rotated[..., -1:, :])
+    ((2, 3, 5, 4), True)
+
+    The second text is padded by 2 tokens on the left, so its positions start later; the 1 stands for the heads:
+
+    >>> positions = np.maximum(np.arange(5) - np.array([0, 2])[:, np.newaxis, np.newaxis], 0)
+    >>> positions.shape, rotary(x, positions).shape
+    ((2, 1, 5), (2, 3, 5, 4))
     """
     return _rotate("rotary", "x", x, positions, base, pairs, 1)
 
@@ -73,7 +86,7 @@ def rotary_backward(d_out, positions, *, base=10000.0, pairs="neighbours"):
     r"""Gradient of `rotary` with respect to x: rotate back.
 
     A rotation is linear, so its gradient is the transposed matrix, and the transpose of
-    a rotation is the rotation by the opposite angle. Nothing of the forward is needed.
+    a rotation is the rotation by the opposite angle. The backward needs nothing that the forward computed.
 
     .. math:: \begin{pmatrix} dx_{2i} \\ dx_{2i+1} \end{pmatrix} =
               \begin{pmatrix} \cos p\theta_i & \sin p\theta_i \\ -\sin p\theta_i & \cos p\theta_i \end{pmatrix}
@@ -104,6 +117,11 @@ def rotary_backward(d_out, positions, *, base=10000.0, pairs="neighbours"):
     --------
     >>> rotary_backward(rotary([[3.0, 1.0]], [7]), [7]).round(12)
     array([[3., 1.]])
+
+    A batch of 2 texts with 3 heads:
+
+    >>> rotary_backward(np.ones((2, 3, 5, 4)), np.arange(5)).shape
+    (2, 3, 5, 4)
     """
     # forward: out = rotation(+angle) @ x
     return _rotate("rotary_backward", "d_out", d_out, positions, base, pairs, -1)
@@ -135,7 +153,7 @@ def _rotate(function, name, x, positions, base, pairs, sign):
 
 
 def _members(function, pairs, width):
-    """Where the first members of all pairs stand, and where the second ones."""
+    """The slices that hold the first and the second feature of all pairs."""
     if not isinstance(pairs, str) or pairs not in ("neighbours", "halves"):
         raise ValueError(f"{function}: pairs must be 'neighbours' or 'halves'; got {pairs!r}.")
     if pairs == "halves":

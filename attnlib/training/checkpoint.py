@@ -1,4 +1,4 @@
-"""Weights that were trained before, in a file: half precision, no code in it, and a clear word if it is not whole."""
+"""Trained weights in a file: in half precision, without code, and with a clear error if the file is damaged."""
 
 import zipfile
 import zlib
@@ -10,7 +10,7 @@ import numpy as np
 
 from attnlib.checks.arrays import as_float_dtype, as_integer
 from attnlib.training.arguments import as_params
-from attnlib.training.layers import BLOCK, as_model
+from attnlib.training.parameters import as_model
 
 _BROKEN = (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error, NotImplementedError)
 
@@ -21,7 +21,7 @@ class Trained(NamedTuple):
     Attributes
     ----------
     params : dict from str to ndarray of any shape
-        For `attention_only` if they hold ``"positions"``, otherwise for `language_model`.
+        For `transformer`, with learned positions if they hold ``"positions"`` and rotary ones otherwise.
     heads : int
         Heads of each layer.
     alphabet : str
@@ -34,7 +34,7 @@ class Trained(NamedTuple):
 
 
 def save_trained(path, models):
-    """Write models to a file, their numbers in float16: three decimal digits, a quarter of the size.
+    """Write models to a file in float16, which keeps three decimal digits and takes a quarter of the size of float64.
 
     Parameters
     ----------
@@ -52,8 +52,8 @@ def save_trained(path, models):
     Examples
     --------
     >>> import tempfile
-    >>> from attnlib.training import init_language_model
-    >>> params = init_language_model(np.random.default_rng(0), vocabulary=3, m=4, heads=1, layers=1)
+    >>> from attnlib.training import init_transformer
+    >>> params = init_transformer(np.random.default_rng(0), vocabulary=3, n=5, m=4, heads=1, layers=1)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     save_trained(f"{folder}/small.npz", {"small": Trained(params, 1, "abc")})
     ...     small = load_trained(f"{folder}/small.npz", "small")
@@ -83,7 +83,7 @@ def load_trained(path, name, *, dtype=np.float64):
     name : str
         Which of the models.
     dtype : dtype, default float64
-        What to compute in; the file has float16.
+        What to compute in; the numbers in the file are float16.
 
     Returns
     -------
@@ -126,12 +126,10 @@ def load_trained(path, name, *, dtype=np.float64):
 
 
 def _check(function, model):
-    # A whole model: every array there, of fitting shapes, without NaN; a character for each token.
+    # A model is whole if every array is there, shapes fit, all numbers are finite, and each token has a character.
     params, _ = as_params(function, model.params)
     heads = as_integer(function, "heads", model.heads, minimum=1)
-    alone = "positions" in params  # attention alone
-    third = "positions" if alone else "gain"
-    as_model(function, params, heads, {"tokens", "unembedding", third}, frozenset() if alone else BLOCK)
+    as_model(function, params, heads, "learned" if "positions" in params else "rotary")
     for key, array in params.items():
         if not np.isfinite(array).all():
             raise ValueError(f"{function}: {key} holds numbers that are not finite.")

@@ -1,4 +1,4 @@
-"""attnlib.positions.rotation: are pairs turned by the right angle, and back by the gradient?"""
+"""attnlib.positions.rotary_embedding: are pairs turned by the right angle, and back by the gradient?"""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""ALiBi: a straight slope of distance, added to the scores."""
+"""ALiBi: a bias that falls in a straight line with the distance and is added to the scores."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from attnlib.checks.arrays import as_float_dtype, as_integer, quiet
 
 
 def alibi_slopes(h):
-    r"""How strongly each head of ALiBi dislikes distance: steepest first.
+    r"""What each head of ALiBi subtracts for each token of distance, the steepest head first.
 
     .. math:: slope_i = 2^{-8i/h}, \qquad i = 1 \dots h
 
@@ -91,6 +91,13 @@ def alibi_bias(h, q, k, *, offset=0, dtype=np.float64):
     array([[ 0. , -0.5, -1. ],
            [-0.5,  0. , -0.5],
            [-1. , -0.5,  0. ]])
+
+    Every text of a batch gets the same bias, and every *query* head a slope, however many key heads they share. With a
+    cache, the newest token is the last query:
+
+    >>> newest = alibi_bias(8, 1, 3, offset=2)
+    >>> newest.shape, np.array_equal(newest, alibi_bias(8, 3, 3)[:, -1:])
+    ((8, 1, 3), True)
     """
     h = as_integer("alibi_bias", "h", h, minimum=1)
     q = as_integer("alibi_bias", "q", q, minimum=0)
