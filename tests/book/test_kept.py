@@ -1,6 +1,5 @@
 """What one build keeps for the next: never anything old, damaged or half, and never for long without a use."""
 
-import os
 import shutil
 import signal
 import sqlite3
