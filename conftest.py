@@ -5,10 +5,11 @@ import os
 import signal
 from collections import Counter
 
-import compare
 import numpy as np
 import pytest
 from nbval.plugin import IPyNbCell
+
+from tools.notebooks import compare
 
 # Before any kernel starts: exercises write no file and show no earlier state; small matrices need one thread.
 os.environ.setdefault("ATTNLIB_PROGRESS", "off")
