@@ -8,11 +8,11 @@ from pathlib import Path
 PRIORITY = 800  # behind those of the theme and of other extensions, as Sphinx does with the files of a book
 
 
-def add_styles(app, folder, *names):
+def add_styles(app, folder, *names, priority=PRIORITY):
     """Add style sheets of a folder to every page; `light_pages` makes one of all of them."""
     for name in names:
         publish(app, Path(folder) / name)
-        app.add_css_file(name, priority=PRIORITY)
+        app.add_css_file(name, priority=priority)
 
 
 def add_script(app, folder, name, used_with=None):

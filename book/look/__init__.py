@@ -7,7 +7,7 @@ from docutils import nodes
 from sphinx.errors import ExtensionError
 from sphinx.util.fileutil import copy_asset
 
-from book.static_files import add_script, add_styles
+from book.static_files import PRIORITY, add_script, add_styles
 
 HERE = Path(__file__).resolve().parent
 FIRST_FONTS = ("fonts/source-serif-4.woff2", "fonts/source-sans-3.woff2", "fonts/source-code-pro.woff2")
@@ -21,7 +21,8 @@ if (location.protocol !== "file:") for (const href of {addresses}) {{
 
 
 def setup(app):
-    add_styles(app, HERE, "colours.css", "type.css", "book.css", "margin.css")
+    add_styles(app, HERE, "book.css", "margin.css")
+    add_styles(app, HERE, "type.css", "colours.css", priority=PRIORITY + 1)  # they have the last word, also over the features
     add_script(app, HERE, "book.js")
     app.connect("config-inited", favicon)
     app.connect("html-page-context", ask_for_fonts, priority=890)  # after the theme and formulas, before site

@@ -22,7 +22,7 @@ from torch.nn.attention.flex_attention import create_block_mask, flex_attention
 
 jax.config.update("jax_enable_x64", True)  # else float64 would silently be float32
 warnings.filterwarnings("ignore", message="flex_attention called without torch.compile")
-TARGET = Path(__file__).resolve().parent.parent / "chapters" / "data" / "frameworks.npz"
+TARGET = Path(__file__).resolve().parents[2] / "chapters" / "data" / "frameworks.npz"
 B, H, G = 2, 4, 2  # texts, heads, key heads where heads share them
 Q, K, D, V = 3, 5, 6, 2  # queries, keys, features, features of a narrow value
 ABOUT = """Made by tools/recorded/frameworks.py: inputs and answers, all in the order (batch, head, position, feature).

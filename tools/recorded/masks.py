@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-TARGET = Path(__file__).resolve().parent.parent / "chapters" / "data" / "masks.npz"
+TARGET = Path(__file__).resolve().parents[2] / "chapters" / "data" / "masks.npz"
 BOOLEAN = np.array([[True, False, True], [False, False, False], [True, True, True]])  # one of the last two sees nothing
 ADDITIVE = np.where(BOOLEAN[:2], np.float32(0), np.float32(-np.inf))
 ABOUT = """Made by tools/recorded/masks.py: the weights of attention over keys with equal scores, in float32.

@@ -10,7 +10,7 @@ import json
 import re
 from pathlib import Path
 
-CHAPTERS = Path(__file__).resolve().parent.parent / "chapters"
+CHAPTERS = Path(__file__).resolve().parents[2] / "chapters"
 TARGET = CHAPTERS / "data" / "prose.txt"
 SHORTEST = 60  # characters of a paragraph: less is a heading or the entry of a table
 # What is left out whole, and what stands in its place.

@@ -12,7 +12,7 @@ import torch
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.nn.functional import scaled_dot_product_attention
 
-TARGET = Path(__file__).resolve().parent.parent / "chapters" / "data" / "saved_logsumexp.npz"
+TARGET = Path(__file__).resolve().parents[2] / "chapters" / "data" / "saved_logsumexp.npz"
 ADDED = np.array([0.0, -1e4, -1e9])
 ABOUT = """Made by tools/recorded/saved_logsumexp.py on a CPU: one query, four keys with equal scores, in float32.
 The mask adds added[i] to every score. d_out is 1 in one feature, so that d_value is the four weights that the backward

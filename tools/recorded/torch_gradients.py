@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-TARGET = Path(__file__).resolve().parent.parent / "chapters" / "data" / "torch_attention.npz"
+TARGET = Path(__file__).resolve().parents[2] / "chapters" / "data" / "torch_attention.npz"
 ABOUT = """Made with PyTorch {version} by tools/recorded/torch_gradients.py, in float64.
 query, key, value, d_out: inputs; d_query, d_key, d_value: gradients of (out * d_out).sum()
 of torch.nn.functional.scaled_dot_product_attention.

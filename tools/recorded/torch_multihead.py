@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-TARGET = Path(__file__).resolve().parent.parent / "chapters" / "data" / "torch_multihead.npz"
+TARGET = Path(__file__).resolve().parents[2] / "chapters" / "data" / "torch_multihead.npz"
 ABOUT = """Made with PyTorch {version} by tools/recorded/torch_multihead.py, in float64.
 x (b, q, m) asks context (b, k, m); module = torch.nn.MultiheadAttention(m, heads, batch_first=True), with biases.
 param/NAME: its state dict. out, weights (b, h, q, k): module(x, context, context, average_attn_weights=False).

@@ -30,7 +30,7 @@ from attnlib.training import (
     warmup_cosine,
 )
 
-DATA = Path(__file__).resolve().parent.parent / "chapters" / "data"
+DATA = Path(__file__).resolve().parents[2] / "chapters" / "data"
 TASK = dict(n=24, vocabulary=20, shortest=5, longest=12)
 
 
