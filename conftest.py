@@ -5,12 +5,13 @@ import os
 import signal
 from collections import Counter
 
-import attnexercises  # noqa: F401  before pytest runs one of its files for the examples, which would make each class twice
-import compare
 import matplotlib
 import numpy as np
 import pytest
 from nbval.plugin import IPyNbCell
+
+import attnexercises  # noqa: F401  before pytest runs one of its files for the examples, which would make each class twice
+from tools.notebooks import compare
 
 # Before any kernel starts: exercises write no file and show no earlier state; small matrices need one thread.
 os.environ.setdefault("ATTNLIB_PROGRESS", "off")

@@ -164,7 +164,7 @@ class TapFigure:
         return "0" if self._weights.hidden[row, column] else f"{self._weights.weights[row, column]:.{DECIMALS}f}"
 
 
-# The same colours as in the figures, and those on a dark ground, as in _static/colours.css: JupyterLab says which it has.
+# The same colours as in the figures, and those on a dark ground, as in book/look/colours.css: JupyterLab says which it has.
 _COLOURS = {
     "query": (QUERY, "#7fbaff"), "key": (KEY, "#ffab70"), "scores": (SCORES, "#cfa3f0"), "weights": (WEIGHTS, "#ff8fc7"),
     "value": (VALUE, "#57d3b1"), "output": (OUTPUT, "#c5cfdb"),

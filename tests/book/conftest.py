@@ -1,44 +1,7 @@
-"""Where the built site is, and what happens when it or the browser is missing."""
+"""The pages of the built site in a browser, as tests look at them and use them."""
 
-import os
-
-import browser
 import pytest
-from watched import FORGETFUL, PATIENCE, SITE, Tab, Watched, context
-
-
-def missing(reason):
-    """Skip and say why; fail instead where nothing may be left out."""
-    if os.environ.get("CI") == "true" or os.environ.get("ATTNLIB_REQUIRE_BROWSER") == "1":
-        pytest.fail(reason, pytrace=False)
-    pytest.skip(reason)
-
-
-@pytest.fixture(scope="session")
-def site():
-    """The built site."""
-    if not (SITE / "index.html").is_file():
-        missing("the site is not built; run: make book")
-    return SITE
-
-
-@pytest.fixture(scope="session")
-def chromium(site):
-    """The one browser of this worker."""
-    if browser.chromium() is None:
-        missing(f"no browser is installed (looked for {', '.join(browser.NAMES)})")
-    from playwright.sync_api import expect
-
-    expect.set_options(timeout=PATIENCE)
-    with browser.launched() as running:
-        yield running
-
-
-@pytest.fixture(scope="session")
-def address(site):
-    """The address of the site while it is served on this machine."""
-    with browser.served(site) as url:
-        yield url
+from watched import FORGETFUL, Tab, Watched, context
 
 
 @pytest.fixture(scope="session")

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-SETTINGS = (ROOT / "_config.yml").read_text(encoding="utf-8").replace(": _ext", f": {ROOT / '_ext'}")
+SETTINGS = (ROOT / "_config.yml").read_text(encoding="utf-8").replace("{book: .}", f"{{book: {ROOT}}}")
 ADDRESS = "https://github.com/somebody/book"
 CONTENTS = "format: jb-book\nroot: chapters/index\nchapters:\n- file: chapters/01_first\n- file: chapters/api\n- file: chapters/bibliography\n"
 PICTURE = '<svg xmlns="http://www.w3.org/2000/svg" width="20" height="10"><rect width="20" height="10"/></svg>'
@@ -46,7 +46,6 @@ def written(folder, page="", contents=CONTENTS):
     (chapters / "bibliography.md").write_text(BIBLIOGRAPHY, encoding="utf-8")
     (chapters / "references.bib").write_text(WORK, encoding="utf-8")
     (folder / "_toc.yml").write_text(contents, encoding="utf-8")
-    (folder / "_static").symlink_to(ROOT / "_static")
     settings(folder)
     return folder
 

@@ -6,9 +6,10 @@ A chapter is then widened to a desk, for what depends on the width. What costs m
 
 import re
 
-import browser
 import pytest
 from watched import CHAPTERS, PAGES, broken
+
+from tools import browser
 
 PHONE, DESK = sorted(browser.WIDTHS)
 WITH_A_MARGIN = 1680

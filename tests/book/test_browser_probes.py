@@ -2,10 +2,11 @@
 
 import re
 
-import browser
-import narrow
 import pytest
 from watched import Tab, accessibility, look
+
+from tools import browser
+from tools.browser import narrow
 
 FORMULA = "#a-formula"
 

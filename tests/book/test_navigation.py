@@ -2,11 +2,13 @@
 
 import posixpath
 import re
+from pathlib import Path
 
-import pdf
 import pytest
-from test_settings import ROOT
 
+from tools.printing import pdf
+
+ROOT = Path(__file__).resolve().parents[2]
 LINK = re.compile(r'<a class="(left-prev|right-next)"\s+href="([^"#?]+)"')
 PAGES = [page for part in pdf.parts(ROOT) for page in part["pages"]]
 

@@ -62,8 +62,8 @@ def test_workflow_is_readable_and_its_actions_are_pinned(path):
         for step in job.get("steps", []):
             assert ("uses" in step) != ("run" in step)
             assert "uses" not in step or re.fullmatch(r"actions/[\w-]+@v\d+", step["uses"]), step
-            for tool in re.findall(r"\btools/\w+\.py", step.get("run", "")):
-                assert (ROOT / tool).is_file()
+            for tool in re.findall(r"-m (tools[\w.]+)", step.get("run", "")):
+                assert ROOT.joinpath(*tool.split(".")).with_suffix(".py").is_file()
 
 
 @pytest.mark.parametrize(("name", "job"), [("publish", "publish"), ("release", "attach")])
@@ -100,8 +100,8 @@ def test_every_week_all_checks_are_run_with_the_newest_and_the_oldest_versions()
     layout = {"newest": "", "oldest": " --figures-without-layout"}
     more = {"newest": " --hypothesis-profile=searching", "oldest": ""}
     for name, (graders, older, everything) in last.items():
-        assert graders == "python tools/graders.py"
-        assert older == f"python tools/plain_cpu.py pytest -n 2{layout[name]} chapters"
+        assert graders == "python -m tools.installing.graders"
+        assert older == f"python -m tools.testing.plain_cpu pytest -n 2{layout[name]} chapters"
         assert everything == f"pytest -n 2 --thorough{layout[name]}{more[name]}"
     assert not any("--nbval-lax" in path.read_text(encoding="utf-8") for path in WORKFLOWS)
 

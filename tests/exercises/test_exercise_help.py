@@ -12,11 +12,11 @@ from notebook_tools import tiny_notebook
 
 from attnexercises.engine.registry import find
 
-EXTENSIONS = Path(__file__).parents[2] / "_ext"
+ROOT = Path(__file__).resolve().parents[2]
 CONF = f"""
 import sys
-sys.path.insert(0, {str(EXTENSIONS)!r})
-extensions = ["myst_nb", "exercise_help"]
+sys.path.insert(0, {str(ROOT)!r})
+extensions = ["myst_nb", "book.exercises.help"]
 nb_execution_mode = "off"
 html_theme = "basic"
 """

@@ -7,7 +7,6 @@ import os
 import subprocess
 from pathlib import Path
 
-import graders as environment
 import nbformat
 import pytest
 
@@ -15,6 +14,7 @@ from attnexercises.classroom import main, scores
 from attnexercises.classroom.chapters import POINTS
 from attnexercises.engine.registry import registry
 from attnexercises.reader.source import solution_source
+from tools.installing import graders as environment
 
 MISSING = "" if environment.programs() else "Otter-Grader and nbgrader are not installed; run: make graders"
 pytestmark = [pytest.mark.thorough]

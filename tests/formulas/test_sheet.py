@@ -2,17 +2,16 @@
 
 import inspect
 import re
-import sys
 from importlib import util
 from pathlib import Path
 
 import numpy as np
 import pytest
-from test_letters import letters_used_twice
+from letters import letters_used_twice
+
+from book import formula_sheet
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "_ext"))
-import formula_sheet  # noqa: E402
 
 ROWS, CHAPTERS = formula_sheet.table(), formula_sheet.book(ROOT)
 TESTS = [row["test"] for row in ROWS]

@@ -68,7 +68,7 @@ def test_every_colour_can_be_read_as_letters(name):
 
 
 # What the style sheets say; the page's own grounds, white and #121212, are the theme's
-STYLES = Path(__file__).resolve().parents[2] / "_static"
+STYLES = Path(__file__).resolve().parents[2] / "book" / "look"
 
 
 def declared(sheet, selector):

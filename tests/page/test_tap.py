@@ -4,12 +4,12 @@ import html
 import re
 from pathlib import Path
 
-import compare
 import numpy as np
 import pytest
 
 from attnlib.attention import attention
 from attnpage import tap_figure
+from tools.notebooks import compare
 
 ROOT = Path(__file__).resolve().parents[2]
 WORDS = ["cat", "mat", "<it>"]
@@ -228,7 +228,7 @@ def test_a_last_digit_that_another_processor_rounds_the_other_way_is_the_same_to
 
 
 def test_in_the_dark_jupyterlab_has_the_colours_of_the_dark_pages():
-    pages = (ROOT / "_static" / "colours.css").read_text(encoding="utf-8").split('[data-theme="dark"]')[1].split("}")[0]
+    pages = (ROOT / "book" / "look" / "colours.css").read_text(encoding="utf-8").split('[data-theme="dark"]')[1].split("}")[0]
     lab = re.search(r"data-jp-theme-light=false\] \{ (.*?) \}", figure()._repr_html_())[1].split("; ")
     assert len(lab) == 4
     for colour in lab:

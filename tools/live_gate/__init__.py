@@ -1,4 +1,4 @@
-"""The gate: does the Python of the pages say what the Python of the repository says? Used by tests/live.
+"""The gate: does the Python of the pages say what the Python of the repository says? Used by `tests/tools/live_gate`.
 
 Read in this order: here, what is packed for node and how node is called; `boot.mjs`, which boots the site's own files
 without a network; `inside.py`, what is done in there; `verdicts.py`, the answers that both sides judge.
@@ -15,15 +15,15 @@ import tempfile
 import zipfile
 from pathlib import Path
 
-import vendor_pyodide
+from tools.installing import vendor_pyodide
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 SITE = ROOT / "_build" / "html"
 OLDEST_NODE = 20
 PATIENCE = 3600  # seconds, for a very busy machine; what never ends has to end here
-PACKED = ("tests/**/*", "attnexercises/**/*.py", "tools/*.py", "tools/compare/*.py", "tools/live_gate/*.py", "conftest.py", "pyproject.toml")
-PACKED += ("_static/**/*.css", "chapters/*.ipynb", "chapters/data/*", "benchmarks/**/*", "attnpage/fonts/*", ".github/*/*")
+PACKED = ("tests/**/*", "attnexercises/**/*.py", "tools/**/*.py", "tools/browser/*.js", "conftest.py", "pyproject.toml")
+PACKED += ("book/**/*.css", "chapters/*.ipynb", "chapters/data/*", "benchmarks/**/*", "attnpage/fonts/*", ".github/*/*")
 # Only the gate needs them, and not the pages: they come from this environment.
 FOR_TESTS = ("pytest", "_pytest", "py", "pluggy", "iniconfig", "pygments", "sortedcontainers", "yaml")
 # Hypothesis has a part that is compiled: its wheel for the page's Python is fetched once, with pip, which checks the hash.

@@ -35,7 +35,7 @@ python.runPython(`
 import os, sys
 from pathlib import Path
 
-sys.path[:0] = ["/kit", "/course", "/course/live/python"]
+sys.path[:0] = ["/kit", "/course", "/course/book/live/python"]
 sys.pycache_prefix, sys.dont_write_bytecode = "/compiled", False
 for top in ("/kit", "/course", Path(os.__file__).parent / "site-packages"):
     for file in Path(top).rglob("*.py"):

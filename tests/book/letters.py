@@ -1,0 +1,24 @@
+"""Which letters of the formulas mean two things: see the page of notation."""
+
+import re
+
+FORMULA = re.compile(r"\$\$(.+?)\$\$|(?<!\\)\$([^$\n]+?)\$|\.\. math::((?:.*\n)(?:(?: {4,}.*)?\n)*)|:math:`([^`]+)`", re.S)
+WORDS = re.compile(r"\\(?:text|operatorname|mathrm|mathit|tag|mathbf)\*?\{[^{}]*\}|\\[A-Za-z]+")
+TEMPERATURE = re.compile(r"(?<![A-Za-z])T(?![A-Za-z])")
+MAXIMUM = re.compile(r"(?<![A-Za-z])m(?:_\w)?'|\^\{[^{}]*-\s*m(?![A-Za-z])|(?<![A-Za-z])m(?:_\w)?\s*&?=\s*(?=\\max)")
+VECTOR = re.compile(r"(?<![A-Za-z_{])[qk](?=_|\s*\\cdot)|\\cdot\s*[qk](?![A-Za-z])|\|[qk](?:\||-[qk]\|)")
+BOLD = re.compile(r"\\mathbf *\{?[A-Za-z]\}?")  # one query, one key: a vector, not a place
+SIZE = re.compile(r"(?:q ?· ?k|q *\\cdot *k)\$? (?:numbers|scores|weights|values|entries|pairs)")
+
+
+def letters_used_twice(text):
+    """What a text says with a letter that means something else: a list of formulas or words."""
+    found = [hit[0] for hit in SIZE.finditer(text)]
+    for section in re.split(r"^(?=##? )", text, flags=re.M):
+        for formula in ("".join(filter(None, groups)) for groups in FORMULA.findall(section)):
+            if VECTOR.search(BOLD.sub(" ", formula)):
+                found.append(formula.strip())
+            bare = WORDS.sub(lambda word: word[0] if word[0] == r"\max" else " ", formula)
+            if MAXIMUM.search(bare) or TEMPERATURE.search(bare) and "temperature" not in section.lower():
+                found.append(formula.strip())
+    return found

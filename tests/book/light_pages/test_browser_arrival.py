@@ -1,0 +1,133 @@
+"""How a page arrives: few bytes, nothing that moves, and a link into it that lands at its place."""
+
+import gzip
+from collections import Counter
+from urllib.parse import urlsplit
+
+import pytest
+from watched import PATIENCE
+
+from tools import browser
+
+# Bytes of a first visit on a phone, as a server sends them with gzip; measured, and a tenth more.
+BUDGETS = {
+    "chapters/index.html": {"html": 16_500, "css": 38_500, "js": 38_500, "fonts": 134_000},
+    "chapters/02_attention.html": {"html": 54_000, "css": 38_500, "js": 54_000, "fonts": 198_000},
+    "chapters/06_flash.html": {"html": 66_000, "css": 38_500, "js": 54_000, "fonts": 198_000},
+}
+WITH_PYTHON = {"css": 2_700, "js": 8_800}  # what a page that can run has more, before the button is pressed
+KINDS = {"html": "html", "css": "css", "js": "js", "woff": "fonts", "woff2": "fonts"}
+# Every shift so far. Those of which the browser has not yet told are asked for.
+SHIFTS = """{
+    const found = [];
+    const note = shifts => {
+        for (const shift of shifts) {
+            const text = node => (node && (node.outerHTML || node.data) || "").slice(0, 80);
+            found.push([shift.value, shift.sources.map(each => text(each.node))]);
+        }
+    };
+    const observer = new PerformanceObserver(list => note(list.getEntries()));
+    observer.observe({ type: "layout-shift", buffered: true });
+    window.shifts = () => { note(observer.takeRecords()); return found; };
+}"""
+# Late in their chapters, but with more than a screen below them: the browser can scroll that far.
+PLACES = [
+    "02_attention.html#what-the-factor-does-to-the-weights",
+    "02_attention.html#quick-check",
+    "07_recompute.html#split-the-keys-over-workers",
+    "07_recompute.html#what-flash-does-not-change",
+]
+
+
+@pytest.fixture
+def opened(chromium):
+    """A function that makes a page of a width, as a first visit: nothing is stored yet."""
+    contexts = []
+
+    def make(width):
+        size = {"width": width, "height": browser.WIDTHS[width]}
+        contexts.append(chromium.new_context(viewport=size))
+        contexts[-1].set_default_timeout(PATIENCE)
+        return contexts[-1].new_page()
+
+    yield make
+    for context in contexts:
+        context.close()
+
+
+def arrive_with_late_fonts(page, address):
+    """Open a page and hold back every font until its text is shown, as a slow network does."""
+    held, shown = [], False
+    page.route("**/*.woff*", lambda route: route.continue_() if shown else held.append(route))
+    page.goto(address, wait_until="domcontentloaded")
+    page.wait_for_function("performance.getEntriesByName('first-contentful-paint').length")
+    frames(page)
+    assert held, "the page asks for no font"
+    shown = True
+    for route in held:
+        route.continue_()
+    page.wait_for_load_state("load")
+    browser.settle(page)
+
+
+def frames(page, number=5):
+    page.evaluate("async number => { for (; number > 0; number--) await new Promise(requestAnimationFrame) }", number)
+
+
+def over_budget(name, asked, site):
+    """{kind: (bytes, most)} of what a page asks for too much of. `asked`: the paths of its requests."""
+    weight = Counter()
+    for file in asked:
+        if kind := KINDS.get(file.rsplit(".", 1)[-1]):
+            content = (site / file).read_bytes()
+            weight[kind] += len(content if kind == "fonts" else gzip.compress(content, 6, mtime=0))
+    assert weight.keys() == BUDGETS[name].keys()
+    more = WITH_PYTHON if any("/live/" in file for file in asked) else {}
+    budget = {kind: most + more.get(kind, 0) for kind, most in BUDGETS[name].items()}
+    return {kind: (weight[kind], most) for kind, most in budget.items() if weight[kind] > most}
+
+
+@pytest.mark.parametrize("width", browser.WIDTHS)
+@pytest.mark.parametrize("name", BUDGETS)
+def test_nothing_moves_while_a_page_arrives_and_it_is_no_heavier_than_its_budget(name, width, opened, address, site):
+    page, asked = opened(width), set()
+    page.on("request", lambda request: asked.add(urlsplit(request.url).path.lstrip("/")))
+    page.add_init_script(SHIFTS)
+    arrive_with_late_fonts(page, address + name)
+    shifts = page.evaluate("shifts()")
+    assert sum(value for value, _ in shifts) < 0.02, shifts
+    if width == 390:  # the budget is that of a phone
+        assert over_budget(name, asked, site) == {}
+
+
+def test_a_face_that_changes_while_it_is_read_would_be_seen(opened, address, site):
+    page = opened(390)
+    page.add_init_script(SHIFTS)
+    sheet = (site / "_static" / "style.css").read_text(encoding="utf-8")
+    swapping = sheet.replace("font-display: optional", "font-display: swap")
+    assert swapping != sheet
+    page.route("**/style.css*", lambda route: route.fulfill(body=swapping, content_type="text/css"))
+    arrive_with_late_fonts(page, address + "chapters/02_attention.html")
+    assert sum(value for value, _ in page.evaluate("shifts()")) > 0.02
+
+
+@pytest.mark.parametrize("width", browser.WIDTHS)
+@pytest.mark.parametrize("place", [PLACES[0], *(pytest.param(place, marks=pytest.mark.thorough) for place in PLACES[1:])])
+def test_a_link_into_a_chapter_lands_at_its_place(place, width, opened, address):
+    page = opened(width)
+    page.add_init_script("addEventListener('scrollend', () => { window.arrived = true }, true)")
+    arrive_with_late_fonts(page, f"{address}chapters/{place}")
+    page.wait_for_function("window.arrived")  # a glide would be under way while the fonts come
+    browser.settle(page)
+    off = page.evaluate(
+        """() => {
+            const target = document.querySelector(":target");
+            const length = text => parseFloat(text) || 0; // "auto" is none
+            const padding = length(getComputedStyle(document.documentElement).scrollPaddingTop);
+            const room = padding + length(getComputedStyle(target).scrollMarginTop);
+            const below = document.documentElement.scrollHeight - innerHeight - scrollY;
+            return { off: target.getBoundingClientRect().top - room, below };
+        }"""
+    )
+    assert off["below"] > 0, "the chapter ends here: any place would do"
+    assert abs(off["off"]) <= 2, off

@@ -1,9 +1,0 @@
-"""The zip file that node is given, made once."""
-
-import live_gate
-import pytest
-
-
-@pytest.fixture(scope="session")
-def kit(tmp_path_factory):
-    return live_gate.pack(tmp_path_factory.mktemp("gate") / "kit.zip")

@@ -1,0 +1,47 @@
+"""The library's unit tests, and those of the exercises' checker, in the page's Python."""
+
+from collections import Counter
+
+import pytest
+from gate_cases import LISTED, needs_the_site, unlisted_and_stale
+
+from tools import live_gate
+
+# The verdicts say the same as the tests of every exercise, message and mistake, which are many.
+ROOMS = ("attention", "checks", "costs", "decoding", "flash")
+ROOMS += ("gradients", "masks", "multihead", "page", "positions", "recorded", "softmax", "training")
+CHECKER = ("after", "behaviour", "called", "partly", "progress", "reader", "report", "returned", "timelimit", "todo", "values")
+PARTS = {
+    "rooms to flash": [f"tests/{room}" for room in ROOMS[:5]],
+    "rooms from gradients": [f"tests/{room}" for room in ROOMS[5:]],
+    "checker": [f"tests/exercises/test_{name}.py" for name in CHECKER],
+}
+
+
+@needs_the_site
+@pytest.mark.parametrize("part", PARTS)
+def test_unit_tests_pass(part, tmp_path, record_property):
+    try:
+        kit = live_gate.pack(tmp_path / "kit.zip", live_gate.wheels())
+    except live_gate.GateError as error:
+        pytest.skip(f"NOT CHECKED IN THE PAGE'S PYTHON: {error}")
+    paths = PARTS[part]
+    left_out = [entry["name"] for entry in LISTED.get("left_out", []) if entry["name"].startswith(tuple(paths))]
+    given = live_gate.ask({"do": "unit_tests", "paths": paths, "without": left_out}, kit)
+    tests = given["tests"]
+    counts = Counter(outcome for outcome, _ in tests.values())
+    assert counts["passed"] > 300, given["said"]
+    differ = [name for name, (outcome, _) in tests.items() if outcome == "failed"]
+    unlisted, stale = unlisted_and_stale(differ, "test")
+    assert not unlisted, "\n".join(f"{name}\n{tests[name][1]}" for name in unlisted[:8])
+    stale = [name for name in stale if name.startswith(tuple(paths))]
+    assert not stale, f"listed in differences.toml, but passed: {stale}"
+    for outcome, number in counts.items():
+        record_property(f"checked unit tests {outcome} in the page's Python", number)
+
+
+def test_what_is_left_out_is_there():
+    for entry in [*LISTED.get("left_out", []), *LISTED["test"]]:
+        path, _, name = entry["name"].partition("::")
+        text = (live_gate.ROOT / path).read_text(encoding="utf-8")
+        assert f"def {name.partition('[')[0]}(" in text if name else text, entry
