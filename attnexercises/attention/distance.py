@@ -103,7 +103,8 @@ _DISTANCE = Exercise(
             "The squared differences were averaged over the features; a squared distance is their sum.", 2),
         Mistake("city_block", "longer_query @ longer_key.mT -> -np.abs(query[:, np.newaxis] - key).sum(axis=2)",
             "The absolute differences were added up; the exercise measures by their squares.", 1, sets="score"),
-        Mistake("cosine", "longer_query @ longer_key.mT -> query @ key.mT / np.linalg.norm(query, axis=1, keepdims=True) / np.linalg.norm(key, axis=1)",
+        Mistake("cosine", "longer_query @ longer_key.mT -> "
+            "query @ key.mT / np.linalg.norm(query, axis=1, keepdims=True) / np.linalg.norm(key, axis=1)",
             "Query and key were both brought to length one: that compares directions and forgets how far apart the two are.", 1, sets="score"),
         Mistake("nearest", "weights @ value -> value[scores.argmax(axis=1)]",
             "You picked the nearest key; the softmax gives each key a share.", 1, sets="weights"),

@@ -68,7 +68,7 @@ def _large_scores(rng):
     return d_out, query, key, value, np.full(w.shape, 400.0)
 
 
-# What the tanh is taken of, as it stands in several mistakes.
+# Several mistakes take this sum where its tanh belongs.
 _SUM = "(query[..., :, None, :] + key[..., None, :, :])"
 
 _ADDITIVE = Exercise(
@@ -135,7 +135,8 @@ _ADDITIVE = Exercise(
             "Between weights and scores the row's weighted mean was added; it has to be subtracted.", 1, sets="softmax"),
         Mistake("sign", "weights * (d_weights -> -weights * (d_weights",
             "Between weights and scores the difference is turned round: the weighted mean is taken from d_weights.", 1, sets="softmax"),
-        Mistake("no_bracket", "weights * (d_weights - (weights * d_weights).sum(axis=-1, keepdims=True)) -> weights * d_weights - (weights * d_weights).sum(axis=-1, keepdims=True)",
+        Mistake("no_bracket", "weights * (d_weights - (weights * d_weights).sum(axis=-1, keepdims=True)) -> "
+            "weights * d_weights - (weights * d_weights).sum(axis=-1, keepdims=True)",
             "The weighted mean was taken off after the product; the weights have to multiply the whole difference.", 1, sets="softmax"),
         Mistake("no_outer", "weights * (d_weights -> (d_weights",
             "Between weights and scores the weight in front of the difference is missing.", 1, sets="softmax"),

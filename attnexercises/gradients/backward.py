@@ -124,7 +124,8 @@ _BACKWARD = Exercise(
             "The weights must be transposed for d_value: a value collects from all queries that looked at it.", 1),
         Mistake("dk_no_T", "d_scores.mT -> d_scores", "d_key needs dS transposed: its rows belong to keys, and keys are the columns of dS.", 3),
         Mistake("swap", "return d_query, d_key -> return d_key, d_query", "d_query and d_key are returned in each other's place."),
-        Mistake("batch_sum", "return -> sums = (part.sum(axis=tuple(range(part.ndim - 2))) for part in (d_query, d_key, d_value))\nd_query, d_key, d_value = sums\nreturn",
+        Mistake("batch_sum", "return -> "
+            "sums = (part.sum(axis=tuple(range(part.ndim - 2))) for part in (d_query, d_key, d_value))\nd_query, d_key, d_value = sums\nreturn",
             "You summed over the batch. Each batch element has its own query, key and value; only shared weights add up.", 1),
         Mistake("no_max", "scores - scores.max(axis=-1, keepdims=True) -> scores",
             "Large exponents overflow: the softmax has to measure each row against its maximum.", shows="lost"),

@@ -66,7 +66,7 @@ SOFTMAX_BACKWARD = Exercise(
             "Your gradient misses the row-sum term: raising one score lowers all other weights of its row, the `- weights * sum(d_weights * "
             "weights)` part.", 2, sets="term"),
         Mistake("sigmoid", "d_weights - weighted_mean -> (1 - weights) * d_weights",
-            "You used only the diagonal of the Jacobian (the sigmoid rule); the off-diagonal entries -p_i*p_j are missing.", 1, sets="term"),
+            "You used only the diagonal of the Jacobian (the sigmoid rule); the off-diagonal entries -p_i*p_j are missing.", 1, sets="term front"),
         Mistake("rowsum_dy", "(d_weights * weights).sum -> d_weights.sum",
             "The row's term is the plain sum of d_weights; it has to be the sum weighted by weights.", 2, sets="term"),
         Mistake("mean", ".sum -> .mean",
@@ -80,7 +80,7 @@ SOFTMAX_BACKWARD = Exercise(
             "`sum()` is missing its axis: every row needs a term of its own, and batch elements must not be mixed.", 3, sets="term"),
         Mistake("sum_no_keepdims", "sum(axis=-1, keepdims=True) -> sum(axis=-1)",
             "Without `keepdims=True` the row sums are broadcast along columns, so each row gets the sums of other rows.", 3, sets="term"),
-        Mistake("no_outer_y", "weights * (d_weights -> (d_weights", "The bracket still has to be multiplied by weights.", 3),
+        Mistake("no_outer_y", "weights * (d_weights -> (d_weights", "The bracket still has to be multiplied by weights.", 3, sets="front"),
         Mistake("plus", "d_weights - weighted_mean -> d_weights + weighted_mean",
             "The row's term is added, but raising one score takes weight away from the others: it has to be subtracted.", 2),
         Mistake("sign", "return weights * (d_weights - weighted_mean) -> return -(weights * (d_weights - weighted_mean))",

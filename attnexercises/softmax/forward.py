@@ -25,6 +25,7 @@ def _softmax_oracle(x):
 
 
 def _once_more(weights):
+    """A second softmax, for the mistake `twice`."""
     return np.exp(weights) / np.exp(weights).sum(axis=-1, keepdims=True)
 
 
@@ -103,7 +104,7 @@ SOFTMAX = Exercise(
             "The sum runs along axis 0; it belongs on the last axis, as the maximum does.", 1, shows="axis_0_sum rows_sum", sets="total axis"),
         Mistake("no_exp", "np.exp(shifted) -> x",
             "You divided the raw scores by their sum; exponentiate first, otherwise weights can be negative.",
-            2, shows="negative_rows", sets="total"),
+            2, shows="negative_rows", sets="total scores_twice"),
         Mistake("only_exp", ("np.exp(shifted) -> np.exp(x)", "exponentials / exponentials.sum(axis=-1, keepdims=True) -> exponentials"),
             "These are the exponentials alone; each has to be divided by the sum of its row.", 3, shows="rows_sum", sets="total log"),
         Mistake("no_division", "exponentials / exponentials.sum(axis=-1, keepdims=True) -> exponentials",
@@ -130,11 +131,13 @@ SOFTMAX = Exercise(
             "The maximum of each row lost its axis: with `keepdims=True` it stays beside its own row.", 3, sets="shift"),
         Mistake("sum_no_keepdims", "sum(axis=-1, keepdims=True) -> sum(axis=-1)",
             "Without `keepdims=True` the row sums are broadcast along columns, so that a row meets the sums of other rows.", 3, sets="total"),
-        Mistake("log", "return exponentials / exponentials.sum(axis=-1, keepdims=True) -> return np.log(exponentials / exponentials.sum(axis=-1, keepdims=True))",
+        Mistake("log", "return exponentials / exponentials.sum(axis=-1, keepdims=True) -> "
+            "return np.log(exponentials / exponentials.sum(axis=-1, keepdims=True))",
             "You took the logarithm at the end; the weights themselves are asked for.", 3, sets="log"),
         Mistake("inplace", "shifted = x - x.max(axis=-1, keepdims=True) -> x -= x.max(axis=-1, keepdims=True)\nshifted = x",
             "Your function writes into its input array: write `x = x - ...` instead of `x -= ...`.", 3),
-        Mistake("int_buffer", "return exponentials / exponentials.sum(axis=-1, keepdims=True) -> return (exponentials / exponentials.sum(axis=-1, keepdims=True)).astype(x.dtype)",
+        Mistake("int_buffer", "return exponentials / exponentials.sum(axis=-1, keepdims=True) -> "
+            "return (exponentials / exponentials.sum(axis=-1, keepdims=True)).astype(x.dtype)",
             "For integer input the weights are stored in an integer buffer, which cuts them off; make the buffer float.", 3),
         Mistake("axis_1", "axis=-1 -> axis=1",
             "You normalised along axis 1, the last one of a matrix only; with more axes the last one is `axis=-1`.", 1, sets="axis"),
@@ -150,7 +153,7 @@ SOFTMAX = Exercise(
             "You divided by the largest score of the row; subtracting it is what cancels in the quotient.", 2, sets="scores"),
         Mistake("twice", "return exponentials / exponentials.sum(axis=-1, keepdims=True) -> "
             "return _once_more(exponentials / exponentials.sum(axis=-1, keepdims=True))",
-            "The softmax was applied twice: the weights went through it as if they were scores.", 3),
+            "The softmax was applied twice: the weights went through it as if they were scores.", 3, sets="scores_twice"),
     ),
     hints=(
         "What happens to exp(1000)? And along which axis must the weights sum to 1?",
