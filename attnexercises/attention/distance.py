@@ -4,8 +4,7 @@ import math
 
 import numpy as np
 
-from attnexercises.attention import accepts, distance_mistakes
-from attnexercises.engine.model import Exercise, Probe
+from attnexercises.engine.model import Exercise, Mistake, Probe
 
 
 def _distance_oracle(query, key, value):
@@ -29,65 +28,6 @@ def distance_attention(query, key, value):
     exponentials = np.exp(scores - scores.max(axis=1, keepdims=True))
     weights = exponentials / exponentials.sum(axis=1, keepdims=True)
     return weights @ value
-
-
-def _distance_family(bugs):
-    def key_feature(key):
-        squares = key**2
-        size = squares.mean(axis=1) if "mean_square" in bugs else squares.sum(axis=1)
-        if "length" in bugs or "whole_length" in bugs:
-            size = np.sqrt(size)
-        if "sum_of_entries" in bugs:
-            size = key.sum(axis=1)
-        feature = size if "whole_square" in bugs or "whole_length" in bugs else size / 2
-        return feature if "sign" in bugs else -feature
-
-    def scores_of(query, key):
-        if "root_of_distance" in bugs:
-            return -np.linalg.norm(query[:, np.newaxis] - key, axis=2)
-        if "unit_keys" in bugs:
-            return query @ (key / np.linalg.norm(key, axis=1, keepdims=True)).T
-        if "city_block" in bugs:
-            return -np.abs(query[:, np.newaxis] - key).sum(axis=2)
-        if "cosine" in bugs:
-            return query @ key.T / np.linalg.norm(query, axis=1)[:, np.newaxis] / np.linalg.norm(key, axis=1)
-        products = query @ key.T
-        if "sum_for_difference" in bugs:
-            products = -products
-        elif "no_two" in bugs:
-            products = products / 2
-        if "same_for_all" in bugs:
-            return products
-        query_feature = np.ones(len(query))
-        if "both_norms" in bugs:
-            query_feature = -(query**2).sum(axis=1) / 2
-        if "query_norm" in bugs:
-            query_feature = (query**2).sum(axis=1)
-        scores = products + np.outer(query_feature, key_feature(key))
-        if "far" in bugs:
-            scores = -scores
-        if "root_d" in bugs:
-            scores = scores / math.sqrt(query.shape[1])
-        elif "mean_distance" in bugs:
-            scores = scores / query.shape[1]
-        return 2 * scores if "not_halved" in bugs else scores
-
-    def variant(query, key, value):
-        scores = scores_of(query, key)
-        if "nearest" in bugs:
-            return value[scores.argmax(axis=1)]
-        if "axis_queries" in bugs or "not_normalised" in bugs:  # here the query's own length does not cancel
-            scores = scores - (query**2).sum(axis=1, keepdims=True) / 2
-        if "not_normalised" in bugs:
-            return np.exp(scores) @ value
-        if "axis_queries" in bugs:
-            exponentials = np.exp(scores - scores.max(axis=0))
-            return exponentials / exponentials.sum(axis=0) @ value
-        largest = 0.0 if "no_max" in bugs else scores.max(axis=1, keepdims=True)
-        exponentials = np.exp(scores - largest)
-        return exponentials / exponentials.sum(axis=1, keepdims=True) @ value
-
-    return variant
 
 
 def _inputs(q, k, d, v):
@@ -119,7 +59,6 @@ _DISTANCE = Exercise(
     blanks=2,
     oracle=_distance_oracle,
     solution=distance_attention,
-    family=_distance_family,
     probes=(
         Probe("all sizes differ", _inputs(3, 5, 6, 4)),
         Probe("q = k = d = v", _inputs(4, 4, 4, 4), "equal", "square inputs"),
@@ -128,7 +67,56 @@ _DISTANCE = Exercise(
         Probe("one query, one key", _inputs(1, 1, 3, 2), "edge", "its weight is 1, and no axis is lost"),
         Probe("keys where the queries are", _same_places, "edge", "a distance of 0 is a distance like any other"),
     ),
-    mistakes=distance_mistakes.DISTANCE_ATTENTION,
+    mistakes=(
+        Mistake("same_for_all", "-(key**2).sum(axis=1, keepdims=True) / 2 -> np.zeros((len(key), 1))",
+            "What you added raises all scores of a query alike, and that changes no weight.", 1, sets="score"),
+        Mistake("whole_square", "keepdims=True) / 2 -> keepdims=True)",
+            "The whole squared length of each key goes into its score. Expand the distance, then halve it.", 2, sets="key"),
+        Mistake("length", "(key**2).sum(axis=1, keepdims=True) / 2 -> (key**2).sum(axis=1, keepdims=True) ** 0.5 / 2",
+            "Half the length of each key goes into its score; what the expansion leaves is half of its square.", 2, sets="key"),
+        Mistake("whole_length", "(key**2).sum(axis=1, keepdims=True) / 2 -> (key**2).sum(axis=1, keepdims=True) ** 0.5",
+            "The length of each key goes into its score; what the expansion leaves is half of its square.", 2, sets="key"),
+        Mistake("sum_of_entries", "key**2 -> key", "You added up the entries of each key; the expansion has their squares.", 2, sets="key"),
+        Mistake("mean_square", "(key**2).sum -> (key**2).mean", "You averaged the squares of a key's features; a squared length is their sum.", 2),
+        Mistake("sign", "-(key**2) -> (key**2)", "The term of the keys has the opposite sign: a long key has to lose by it.", 2),
+        Mistake("both_norms", "np.ones((len(query), 1)) -> -(query**2).sum(axis=1, keepdims=True) / 2",
+            "The two new features meet in a product: with a norm in each, norms get multiplied, not added.", 3, sets="query"),
+        Mistake("query_norm", "np.ones((len(query), 1)) -> (query**2).sum(axis=1, keepdims=True)",
+            "The length of the query got into the score as a factor; a dot product multiplies the two new features.", 3, sets="query"),
+        Mistake("far", "scores = longer_query -> scores = -longer_query",
+            "The sign of the whole score is turned round: the nearest key has to get the largest weight.", 1, sets="score"),
+        Mistake("not_halved", "longer_query @ longer_key.mT -> longer_query @ longer_key.mT * 2",
+            "The squared distance went in whole; the exercise asks for half of it.", 2),
+        Mistake("root_of_distance", "longer_query @ longer_key.mT -> -np.linalg.norm(query[:, np.newaxis] - key, axis=2)",
+            "The score falls with the distance itself, here with half of its square.", 1),
+        Mistake("root_d", "longer_query @ -> longer_query / np.sqrt(query.shape[1]) @",
+            "The scores were divided by the root of d; here the exercise asks for no factor.", 1),
+        Mistake("unit_keys", "longer_query @ longer_key.mT -> query @ (key / np.linalg.norm(key, axis=1, keepdims=True)).mT",
+            "You shortened all keys to length one: that compares directions, and forgets how far away a key is.", 1),
+        Mistake("no_max", "scores - scores.max(axis=1, keepdims=True) -> scores",
+            "Large exponents overflow: the softmax has to measure each row against its maximum.", 3, shows="lost"),
+        Mistake("sum_for_difference", "[query, query_feature] -> [-query, query_feature]",
+            "This measures q + k in the place of q - k: in the expansion of the square, the product of the two has a minus.", 2, sets="product"),
+        Mistake("no_two", "[query, query_feature] -> [query / 2, query_feature]",
+            "In the expansion of |q - k|^2 the product of the two counts twice; here it counts once.", 2, sets="product"),
+        Mistake("mean_distance", "longer_query @ -> longer_query / query.shape[1] @",
+            "The squared differences were averaged over the features; a squared distance is their sum.", 2),
+        Mistake("city_block", "longer_query @ longer_key.mT -> -np.abs(query[:, np.newaxis] - key).sum(axis=2)",
+            "The absolute differences were added up; the exercise measures by their squares.", 1, sets="score"),
+        Mistake("cosine", "longer_query @ longer_key.mT -> "
+            "query @ key.mT / np.linalg.norm(query, axis=1, keepdims=True) / np.linalg.norm(key, axis=1)",
+            "Query and key were both brought to length one: that compares directions and forgets how far apart the two are.", 1, sets="score"),
+        Mistake("nearest", "weights @ value -> value[scores.argmax(axis=1)]",
+            "You picked the nearest key; the softmax gives each key a share.", 1, sets="weights"),
+        Mistake("axis_queries", ("exponentials = -> scores = scores - (query**2).sum(axis=1, keepdims=True) / 2\nexponentials =",
+                "scores.max(axis=1 -> scores.max(axis=0",
+                "exponentials.sum(axis=1 -> exponentials.sum(axis=0"),
+            "The shares were formed over the queries; each query has to spread its own over the keys.", 3, sets="weights"),
+        Mistake("not_normalised", ("exponentials = -> scores = scores - (query**2).sum(axis=1, keepdims=True) / 2\nexponentials =",
+                "scores - scores.max(axis=1, keepdims=True) -> scores",
+                "exponentials / exponentials.sum(axis=1, keepdims=True) -> exponentials"),
+            "The exponentials met the values as they are; each query's have to be divided by their sum first.", 3, sets="weights"),
+    ),
     hints=(
         "Multiply out the square in the score. Which of its three terms differ from key to key?",
         "The term of the query alone is the same for all keys, so it cancels in the softmax. Half the squared length "
@@ -139,25 +127,7 @@ _DISTANCE = Exercise(
     why="Half the squared distance is half of |q|^2, minus the dot product, plus half of |k|^2. The first is the same "
     "for all keys and cancels; the last becomes a feature of the key, and the query asks for it once.",
     insight="So dot products can measure distance, at the price of one feature.",
-    accepts={
-        "all differences": lambda query, key, value: _weighted(
-            -((query[:, np.newaxis] - key) ** 2).sum(axis=2) / 2, value
-        ),
-        "with the query's length": lambda query, key, value: _weighted(
-            query @ key.T - (query**2).sum(axis=1, keepdims=True) / 2 - (key**2).sum(axis=1) / 2, value
-        ),
-        "the minus in the query": lambda query, key, value: _weighted(
-            np.hstack([query, np.full((len(query), 1), -0.5)]) @ np.vstack([key.T, np.square(key.T).sum(axis=0)]),
-            value,
-        ),
-        **accepts.DISTANCE_ATTENTION,
-    },
 )  # fmt: skip
-
-
-def _weighted(scores, value):
-    exponentials = np.exp(scores - scores.max(axis=1, keepdims=True))
-    return exponentials / exponentials.sum(axis=1, keepdims=True) @ value
 
 
 EXERCISES = (_DISTANCE,)

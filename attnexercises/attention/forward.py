@@ -4,9 +4,7 @@ import math
 
 import numpy as np
 
-from attnexercises.attention import accepts, forward_mistakes
-from attnexercises.engine.model import Exercise, Probe
-from attnexercises.softmax.stable import plain_softmax
+from attnexercises.engine.model import Exercise, Mistake, Probe
 
 
 def _sdpa_oracle(query, key, value):
@@ -27,76 +25,6 @@ def sdpa(query, key, value):
     exponentials = np.exp(scores - scores.max(axis=-1, keepdims=True))
     weights = exponentials / exponentials.sum(axis=-1, keepdims=True)
     return weights @ value
-
-
-def _sdpa_family(bugs):
-    def turned(key):
-        if "no_transpose" in bugs:
-            return key
-        if "reshape_k" in bugs:
-            return key.reshape(*key.shape[:-2], key.shape[-1], key.shape[-2])
-        if "T_all" in bugs:
-            return key.T
-        return key.mT
-
-    def softmax(scores):
-        if "no_softmax" in bugs:
-            return scores
-        axis = -2 if "axis_q" in bugs else 0 if "axis_0" in bugs else 1 if "axis_1" in bugs else -1
-        if "axis_both" in bugs:
-            axis = (-2, -1)
-        elif "axis_all" in bugs:
-            axis = None
-        if "causal" in bugs:
-            scores = np.where(np.tri(*scores.shape[-2:], dtype=bool), scores, -np.inf)
-        if "sigmoid" in bugs:
-            return 1 / (1 + np.exp(-scores))
-        if "hardmax" in bugs:
-            return np.eye(scores.shape[-1])[scores.argmax(axis=-1)]
-        largest = 0.0 if "no_max" in bugs else scores.max(axis=axis, keepdims=True)
-        if "max_axis_q" in bugs:
-            largest = scores.max(axis=-2, keepdims=True)
-        exponentials = np.exp(scores - largest)
-        if "not_normalised" in bugs:
-            return np.exp(scores)
-        weights = exponentials / exponentials.sum(axis=axis, keepdims="sum_no_keepdims" not in bugs)
-        if "log_weights" in bugs:
-            return np.log(weights)
-        return plain_softmax(weights) if "softmax_twice" in bugs else weights
-
-    def turned_to_cosines(products, query, key):
-        lengths = np.linalg.norm(key, axis=-1)[..., np.newaxis, :]
-        return products / np.linalg.norm(query, axis=-1, keepdims=True) / lengths * divisor(query, key, query)
-
-    def divisor(query, key, value):
-        if "no_scale" in bugs:
-            return 1.0
-        if "scale_d" in bugs:
-            return float(query.shape[-1])
-        if "scale_times" in bugs:
-            return 1 / math.sqrt(query.shape[-1])
-        if "scale_v" in bugs:
-            return math.sqrt(value.shape[-1])
-        if "scale_axis_0" in bugs or "scale_axis_1" in bugs:
-            return math.sqrt(query.shape["scale_axis_1" in bugs])
-        return math.sqrt(key.shape[-2] if "scale_nk" in bugs else query.shape[-1])
-
-    def variant(query, key, value):
-        searched = key[:1] if "first_batch_k" in bugs and key.ndim > 2 else key
-        scores = searched @ turned(query) if "roles_swapped" in bugs else query @ turned(searched)
-        if "negative" in bugs:
-            scores = -scores
-        elif "cosine" in bugs:
-            scores = turned_to_cosines(scores, query, searched)
-        if "scale_after" in bugs:
-            weights = softmax(scores) / divisor(query, key, value)
-        else:
-            weights = softmax(scores / divisor(query, key, value))
-        if "return_p" in bugs:
-            return weights
-        return (weights.mT if "p_T" in bugs else weights) @ (key if "values_k" in bugs else value)
-
-    return variant
 
 
 def _inputs(query, key, value, size=1.0):
@@ -128,7 +56,6 @@ _SDPA = Exercise(
     blanks=3,
     oracle=_sdpa_oracle,
     solution=sdpa,
-    family=_sdpa_family,
     probes=(
         Probe("all sizes differ", _inputs((2, 3, 6), (2, 5, 6), (2, 5, 4))),
         Probe("no batch", _inputs((3, 6), (5, 6), (5, 4)), why="no leading axis at all"),
@@ -145,7 +72,72 @@ _SDPA = Exercise(
         Probe("rows far apart", _rows_apart, "edge", "each row needs its own maximum, and no other shift"),
         Probe("a query of zeros", _query_of_zeros, "edge", "all its scores are 0, so that it takes the mean of the values"),
     ),
-    mistakes=forward_mistakes.SDPA,
+    mistakes=(
+        Mistake("no_scale", "/ np.sqrt(query.shape[-1]) -> ",
+            "The scores are not scaled: divide the dot products by the root of d before the softmax.", 2, sets="scale after"),
+        Mistake("scale_d", "np.sqrt(query.shape[-1]) -> query.shape[-1]",
+            "You divided by d, not by its root: d terms of variance 1 add up to a standard deviation of sqrt(d).", 2, sets="scale"),
+        Mistake("scale_nk", "query.shape[-1] -> key.shape[-2]",
+            "You scaled by the number of keys, a sequence length; what counts is the number of features d of a query.", 2, sets="scale"),
+        Mistake("scale_times", "/ np.sqrt -> * np.sqrt",
+            "You multiplied the scores by the root of d; the factor is one over that root, it makes them smaller.", 2, sets="scale"),
+        Mistake("scale_v", "query.shape -> value.shape",
+            "You scaled by the number of features of a value; a score is a sum over the features d of query and key.", 2, sets="scale"),
+        Mistake("scale_axis_1", "query.shape[-1] -> query.shape[1]",
+            "You scaled by the size of axis 1, which is d without a batch only; the features d are always the last axis.", 2, sets="scale"),
+        Mistake("scale_axis_0", "query.shape[-1] -> query.shape[0]",
+            "You scaled by the size of axis 0, the batch if there is one; the features d are always the last axis.", 2, sets="scale"),
+        Mistake("scale_after", ("key.mT / -> key.mT; factor =", "return weights -> return 1 / factor * weights"),
+            "You scaled after the softmax; scale the scores before it.", 2, shows="factor", sets="after"),
+        Mistake("axis_q", "axis=-1 -> axis=-2", "The softmax ran over the queries; each query has to spread 1 over the keys.", 2, sets="axis"),
+        Mistake("axis_0", "axis=-1 -> axis=0",
+            "The softmax ran over axis 0 and mixed batch elements (or queries, without a batch); it belongs on the last axis.", 2, sets="axis"),
+        Mistake("no_softmax", "exponentials / exponentials.sum(axis=-1, keepdims=True) -> scores",
+            "There is no softmax: the raw scores serve as weights.", 2, sets="axis weights mask"),
+        Mistake("no_transpose", "key.mT -> key",
+            "The keys are not transposed. It runs only where k equals d, and then pairs features with positions.", 1, sets="turned"),
+        Mistake("reshape_k", ".mT -> .reshape(*key.shape[:-2], key.shape[-1], -1)",
+            "Keys and features got mixed up: `reshape` reads the same numbers in another order; it does not transpose.", 1, sets="turned"),
+        Mistake("T_all", "key.mT -> key.T", "`.T` reverses all axes, the batch included; exchange just the last two.", 1, sets="turned"),
+        Mistake("roles_swapped", "query @ key.mT -> key @ query.mT",
+            "Key and query have changed places in the product: the scores need a row for each query.", 1, sets="roles"),
+        Mistake("p_T", "weights @ -> weights.mT @",
+            "The weights were transposed before they met the values, so your outputs are sorted by key, not by query.", 3),
+        Mistake("values_k", "weights @ value -> weights @ key", "You averaged the keys; the weights are there to average the values.", 3),
+        Mistake("return_p", "return weights @ value -> return weights", "You returned the attention weights; use them to average the values.", 3),
+        Mistake("first_batch_k", "key.mT / np.sqrt(query.shape[-1]) -> key[: 1 if key.ndim > 2 else None].mT / np.sqrt(query.shape[-1])",
+            "All batch elements were compared with the keys of the first.", 1, shows="one_element", sets="roles"),
+        Mistake("no_max", "scores - scores.max(axis=-1, keepdims=True) -> scores",
+            "Large exponents overflow: the softmax has to measure each row against its maximum.", 2, shows="lost"),
+        Mistake("axis_1", "axis=-1 -> axis=1",
+            "The softmax ran over axis 1, the keys without a batch only; the keys are always the last axis.", 2, sets="axis"),
+        Mistake("axis_both", "axis=-1 -> axis=(-2, -1)",
+            "One softmax ran over all scores of a batch element; each query has to spread its own weights over the keys.", 2, sets="axis"),
+        Mistake("axis_all", "axis=-1 -> axis=None",
+            "One softmax ran over all scores, the batch included; each query has to spread its own weights over the keys.", 2, sets="axis"),
+        Mistake("sum_no_keepdims", "exponentials.sum(axis=-1, keepdims=True) -> exponentials.sum(axis=-1)",
+            "The sums of the rows lost their axis and met the columns: with `keepdims=True` each stays beside its own row.", 2),
+        Mistake("max_axis_q", "scores.max(axis=-1 -> scores.max(axis=-2",
+            "The maximum was taken over the queries: that shifts each key by another number; one shift belongs to each row.", 2, sets="axis"),
+        Mistake("not_normalised", ("scores - scores.max(axis=-1, keepdims=True) -> scores",
+                "exponentials / exponentials.sum(axis=-1, keepdims=True) -> exponentials"),
+            "The exponentials met the values as they are; each row of them has to be divided by its sum first.", 2, sets="weights"),
+        Mistake("softmax_twice", "return -> weights = np.exp(weights) / np.exp(weights).sum(axis=-1, keepdims=True)\nreturn",
+            "The softmax was applied twice: the weights went through it as if they were scores.", 2, sets="weights"),
+        Mistake("log_weights", "return -> weights = np.log(weights)\nreturn",
+            "The logarithms of the weights met the values; the weights themselves form the average.", 2, sets="weights"),
+        Mistake("sigmoid", "exponentials / exponentials.sum(axis=-1, keepdims=True) -> 1 / (1 + np.exp(-scores))",
+            "Each score went through a logistic function by itself; the keys of a query have to share one softmax.", 2, sets="weights"),
+        Mistake("hardmax", "exponentials / exponentials.sum(axis=-1, keepdims=True) -> np.eye(scores.shape[-1])[scores.argmax(axis=-1)]",
+            "You picked the best key; the softmax gives each key a share.", 2, sets="weights"),
+        Mistake("negative", "scores = query -> scores = -query",
+            "The scores have the wrong sign: the key that fits best has to get most.", 2, sets="scores"),
+        Mistake("cosine", "/ np.sqrt(query.shape[-1]) -> "
+            "/ np.linalg.norm(query, axis=-1, keepdims=True) / np.linalg.norm(key, axis=-1)[..., np.newaxis, :]",
+            "Queries and keys were brought to length one: these scores are cosines, not scaled dot products.", 2, sets="scores"),
+        Mistake("causal", "exponentials = -> scores = np.where(np.tri(*scores.shape[-2:], dtype=bool), scores, -np.inf)\nexponentials =",
+            "Each query was kept from the keys behind it; no mask is asked for yet, every query sees every key.", 2, sets="mask"),
+    ),
     hints=(
         "Each row of the scores belongs to a query and each column to a key. For that the last two axes of the keys, "
         "and no others, have to change places.",
@@ -157,30 +149,11 @@ _SDPA = Exercise(
     why="`key.mT` exchanges the last two axes only, so any number of leading axes works. The softmax is written out "
     "here; with the one from the first cell of the chapter the function is three lines.",
     insight="Three lines, and q, k, d and v may all differ: everything later in the book is built around them.",
-    accepts={
-        "loop over queries": lambda query, key, value: np.stack(
-            [_one_query(query[..., i, :], key, value) for i in range(query.shape[-2])], axis=-2
-        ),
-        "einsum": lambda query, key, value: np.einsum(
-            "...qk,...kv->...qv",
-            plain_softmax(np.einsum("...qd,...kd->...qk", query, key) / np.sqrt(query.shape[-1])),
-            value,
-        ),
-        "query scaled first": lambda query, key, value: (
-            plain_softmax((query / query.shape[-1] ** 0.5) @ key.swapaxes(-1, -2)) @ value
-        ),
-        **accepts.SDPA,
-    },
 )  # fmt: skip
-
-
-def _one_query(query, key, value):
-    weights = plain_softmax((key @ query[..., None])[..., 0] / math.sqrt(query.shape[-1]))
-    return (weights[..., None, :] @ value)[..., 0, :]
 
 
 # spot_attention: the reader sees the weights of `suspect`
 
-suspect = _sdpa_family(frozenset({"axis_q"}))
+suspect = _SDPA.family(frozenset({"axis_q"}))
 
 EXERCISES = (_SDPA,)

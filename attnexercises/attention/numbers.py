@@ -27,39 +27,19 @@ _TWO_TOKENS = value_exercise(
     oracle=lambda: 1 / (1 + math.exp(-_ROOT)),  # two scores, 0 and the root: a logistic function
     rtol=1e-6,
     atol=6e-4,  # three decimals, rounded
-    wrong={
-        Mistake(
-            "no_scale", "e / (1 + e)",
-            "That is the weight for the raw scores 0 and 1; scale them by 1/sqrt(d) first.", 2,
-        ): lambda: math.e / (1 + math.e),
-        Mistake(
-            "scale_d", "softmax of (0, 1/3)",
-            "The scores were divided by d = 3; the factor is one over the root of d.", 2,
-        ): lambda: 1 / (1 + math.exp(-1 / 3)),
-        Mistake(
-            "scale_nk", "softmax of (0, 1/sqrt(2))",
-            "The scores were divided by the root of the number of keys; it is the number of features that counts.", 2,
-        ): lambda: 1 / (1 + math.exp(-1 / math.sqrt(2))),
-        Mistake(
-            "other_key", "the weight of key 0",
-            "That is the weight of key 0, the one that does not match: together the two weights make one.", 1,
-        ): lambda: 1 / (1 + math.exp(_ROOT)),
-        Mistake(
-            "half", "query 0, or softmax along the queries",
-            "One half is the weight of query 0, or of a softmax down the column; take row 1 and softmax along it.", 1,
-        ): lambda: 0.5,
-        Mistake(
-            "no_softmax", "1/sqrt(3)", "That is the scaled score; a softmax has to make a weight of it.", 3
-        ): lambda: _ROOT,
-        Mistake(
-            "no_sum", "exp(1/sqrt(3))",
-            "A weight cannot exceed one: you have the exponential; divide it by the sum of both exponentials.", 3,
-        ): lambda: math.exp(_ROOT),
-        Mistake(
-            "no_exp", "score over sum of scores",
-            "You divided the score by the sum of the scores; each has to pass through the exponential first.", 3,
-        ): lambda: 1.0,
-    },
+    mistakes=(
+        Mistake("no_scale", lambda: math.e / (1 + math.e), "That is the weight for the raw scores 0 and 1; scale them by 1/sqrt(d) first.", 2),
+        Mistake("scale_d", lambda: 1 / (1 + math.exp(-1 / 3)), "The scores were divided by d = 3; the factor is one over the root of d.", 2),
+        Mistake("scale_nk", lambda: 1 / (1 + math.exp(-1 / math.sqrt(2))),
+            "The scores were divided by the root of the number of keys; it is the number of features that counts.", 2),
+        Mistake("other_key", lambda: 1 / (1 + math.exp(_ROOT)),
+            "That is the weight of key 0, the one that does not match: together the two weights make one.", 1),
+        Mistake("half", lambda: 0.5, "One half is the weight of query 0, or of a softmax down the column; take row 1 and softmax along it.", 1),
+        Mistake("no_softmax", lambda: _ROOT, "That is the scaled score; a softmax has to make a weight of it.", 3),
+        Mistake("no_sum", lambda: math.exp(_ROOT),
+            "A weight cannot exceed one: you have the exponential; divide it by the sum of both exponentials.", 3),
+        Mistake("no_exp", lambda: 1.0, "You divided the score by the sum of the scores; each has to pass through the exponential first.", 3),
+    ),
     hints=(
         "Row 1 of Q meets each row of K. One of the two dot products is 0.",
         "Divide both dot products by the root of d. How many features does a query have here?",
@@ -93,38 +73,18 @@ _SHAPE = value_exercise(
     minutes=5,
     answer=_attention_shape,
     oracle=_shape_by_running,
-    wrong={
-        Mistake(
-            "weights", "(b, q, k)",
-            "That is the shape of the weights; they are not the end, they average the values.", 2,
-        ): lambda: (4, 128, 200),
-        Mistake(
-            "keys", "(b, k, v)",
-            "One row per key: but it is the queries that get an answer, one row each.", 1,
-        ): lambda: (4, 200, 48),
-        Mistake(
-            "features_d", "(b, q, d)",
-            "The features d of queries and keys are summed over in the scores; the output has those of the values.",
-            2,
-        ): lambda: (4, 128, 64),
-        Mistake(
-            "model", "(b, q, m)",
-            "512 is the width of a token; the values were projected to fewer features, and nothing changed them back.",
-            2,
-        ): lambda: (4, 128, 512),
-        Mistake(
-            "no_batch", "(q, v)",
-            "Right for one sequence; the batch of 4 stays in front.", 3,
-        ): lambda: (128, 48),
-        Mistake(
-            "keys_d", "(b, k, d)",
-            "That is the shape of the keys; the output has a row for each query and the features of the values.", 1,
-        ): lambda: (4, 200, 64),
-        Mistake(
-            "batch_last", "(q, v, b)",
-            "The three sizes are right; the batch comes first, as in every array of the course.", 3,
-        ): lambda: (128, 48, 4),
-    },
+    mistakes=(
+        Mistake("weights", lambda: (4, 128, 200), "That is the shape of the weights; they are not the end, they average the values.", 2),
+        Mistake("keys", lambda: (4, 200, 48), "One row per key: but it is the queries that get an answer, one row each.", 1),
+        Mistake("features_d", lambda: (4, 128, 64),
+            "The features d of queries and keys are summed over in the scores; the output has those of the values.", 2),
+        Mistake("model", lambda: (4, 128, 512),
+            "512 is the width of a token; the values were projected to fewer features, and nothing changed them back.", 2),
+        Mistake("no_batch", lambda: (128, 48), "Right for one sequence; the batch of 4 stays in front.", 3),
+        Mistake("keys_d", lambda: (4, 200, 64),
+            "That is the shape of the keys; the output has a row for each query and the features of the values.", 1),
+        Mistake("batch_last", lambda: (128, 48, 4), "The three sizes are right; the batch comes first, as in every array of the course.", 3),
+    ),
     hints=(
         "Who asks, and how many ask? Each of them gets one row.",
         "Each output row is an average of values, so it has as many features as a value.",

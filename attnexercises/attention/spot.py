@@ -26,25 +26,14 @@ _SPOT = value_exercise(
     minutes=5,
     answer=_spot_attention,
     oracle=_name_of_the_bug,
-    wrong={
-        Mistake(
-            "no_scale", "scale missing",
-            "Without the factor the weights are sharper, but each row would still sum to 1; add up a row here.", 2,
-        ): lambda: "no scale",
-        Mistake(
-            "scale_after", "scale after softmax",
-            "Then every row would sum to the same number, 1/sqrt(d); here the rows sum to different numbers.", 2,
-        ): lambda: "scale after",
-        Mistake(
-            "no_softmax", "no softmax",
-            "Raw scores of random vectors would be negative in about half of the cells; here none is.", 2,
-        ): lambda: "no softmax",
-        Mistake(
-            "p_T", "transposed",
-            "Transposed weights would have 5 rows, one per key; count the rows of the map.",
-            3,
-        ): lambda: "transposed",
-    },
+    mistakes=(
+        Mistake("no_scale", lambda: "no scale",
+            "Without the factor the weights are sharper, but each row would still sum to 1; add up a row here.", 2),
+        Mistake("scale_after", lambda: "scale after",
+            "Then every row would sum to the same number, 1/sqrt(d); here the rows sum to different numbers.", 2),
+        Mistake("no_softmax", lambda: "no softmax", "Raw scores of random vectors would be negative in about half of the cells; here none is.", 2),
+        Mistake("p_T", lambda: "transposed", "Transposed weights would have 5 rows, one per key; count the rows of the map.", 3),
+    ),
     hints=(
         "Add up the numbers of one row, then of another.",
         "What does each row of weights have to sum to? Where else in the map do you find that sum?",

@@ -4,8 +4,7 @@ import math
 
 import numpy as np
 
-from attnexercises.engine.model import Exercise, Probe
-from attnexercises.gradients import accepts, additive_mistakes
+from attnexercises.engine.model import Exercise, Mistake, Probe
 
 
 def additive_backward(d_out, query, key, value, w):
@@ -51,79 +50,6 @@ def _additive_oracle(d_out, query, key, value, w):
     return d_query, d_key, d_value, d_w
 
 
-def _additive_family(bugs):
-    def through_softmax(d_weights, weights):
-        if "ds_is_dp" in bugs:
-            return d_weights
-        if "no_rowsum" in bugs:
-            return weights * d_weights
-        if "sigmoid" in bugs:
-            return weights * (1 - weights) * d_weights
-        if "swapped" in bugs:
-            d_weights, weights = weights, d_weights
-        product = weights * d_weights
-        row_mean = product.sum(axis=-2 if "D_axis" in bugs else -1, keepdims="no_keepdims" not in bugs)
-        if "D_plain" in bugs:
-            row_mean = d_weights.sum(axis=-1, keepdims=True)
-        elif "mean_plain" in bugs:
-            row_mean = d_weights.mean(axis=-1, keepdims=True)
-        elif "plus" in bugs:
-            row_mean = -row_mean
-        if "no_bracket" in bugs:
-            return product - row_mean
-        d_scores = d_weights - row_mean if "no_outer" in bugs else weights * (d_weights - row_mean)
-        return -d_scores if "sign" in bugs else d_scores
-
-    def slope(total, match):
-        if "tanh_twice" in bugs:
-            return 1 - np.tanh(match) ** 2
-        if "tanh_plus" in bugs:
-            return 1 + match**2
-        if "tanh_itself" in bugs:
-            return match
-        if "tanh_root" in bugs:
-            return 1 / np.cosh(total)
-        if "no_tanh" in bugs:
-            return 1.0
-        if "tanh_plain" in bugs:
-            return 1 - match
-        if "tanh_sigmoid" in bugs:
-            return match * (1 - match)
-        return 1 - (total if "tanh_unbent" in bugs else match) ** 2
-
-    def variant(d_out, query, key, value, w):
-        total = query[..., :, np.newaxis, :] + key[..., np.newaxis, :, :]
-        match, scale = np.tanh(total), math.sqrt(w.shape[0])
-        scores = (total if "forward_unbent" in bugs else match) @ w / (scale if "forward_scaled" in bugs else 1)
-        if "no_upstream" in bugs:
-            d_out = np.ones_like(d_out)
-        axis = -2 if "forward_axis_q" in bugs else -1
-        weights = np.exp(scores) if "no_max" in bugs else np.exp(scores - scores.max(axis=axis, keepdims=True))
-        weights = weights / weights.sum(axis=axis, keepdims=True)
-        d_value = (weights if "dv_no_T" in bugs else weights.mT) @ d_out
-        d_scores = through_softmax(d_out @ value.mT, weights) / (scale if "scaled" in bugs else 1)
-        per_pair = (weights if "dw_weights" in bugs else d_scores)[..., np.newaxis]
-        d_w = per_pair * (total if "dw_unbent" in bugs else 1 - match**2 if "dw_slope" in bugs else match)
-        d_w = d_w.sum(axis=(-3, -2) if "dw_batch" in bugs else tuple(range(d_w.ndim - 1)))
-        d_match = d_scores[..., np.newaxis] * (1 if "no_w" in bugs else w)
-        d_sum = d_match * slope(total, match)
-        d_query, d_key = d_sum.sum(axis=-2), d_sum.sum(axis=-3)
-        if "mean" in bugs:
-            d_query, d_key = d_sum.mean(axis=-2), d_sum.mean(axis=-3)
-        if "as_product" in bugs:
-            d_query = (d_sum * key[..., np.newaxis, :, :]).sum(axis=-2)
-            d_key = (d_sum * query[..., :, np.newaxis, :]).sum(axis=-3)
-        if "key_sign" in bugs:
-            d_key = -d_key
-        if "dot_product" in bugs:
-            d_query, d_key = d_scores @ key, d_scores.mT @ query
-        if "swap" in bugs:
-            d_query, d_key = d_key, d_query
-        return d_query, d_key, d_value, d_w
-
-    return variant
-
-
 def _random_inputs(*lead, q, k, d, v):
     def make(rng):
         sizes = ((*lead, q, v), (*lead, q, d), (*lead, k, d), (*lead, k, v), (d,))
@@ -142,18 +68,8 @@ def _large_scores(rng):
     return d_out, query, key, value, np.full(w.shape, 400.0)
 
 
-def _with_a_column(d_out, query, key, value, w):
-    """w as a column, the row mean from the output, the slope of tanh from its other form."""
-    total = query[..., :, None, :] + key[..., None, :, :]
-    scores = (np.tanh(total) @ w[:, None])[..., 0]
-    weights = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    weights /= weights.sum(axis=-1, keepdims=True)
-    row_mean = np.sum(d_out * (weights @ value), axis=-1, keepdims=True)
-    d_scores = (weights * (d_out @ value.mT - row_mean))[..., None]
-    d_sum = d_scores * w / np.cosh(total) ** 2
-    d_w = (d_scores * np.tanh(total)).reshape(-1, len(w)).sum(axis=0)
-    return np.einsum("...qkd->...qd", d_sum), np.einsum("...qkd->...kd", d_sum), weights.mT @ d_out, d_w
-
+# Several mistakes take this sum where its tanh belongs.
+_SUM = "(query[..., :, None, :] + key[..., None, :, :])"
 
 _ADDITIVE = Exercise(
     "additive_backward",
@@ -164,7 +80,6 @@ _ADDITIVE = Exercise(
     blanks=6,
     oracle=_additive_oracle,
     solution=additive_backward,
-    family=_additive_family,
     probes=(
         Probe("all sizes differ", _random_inputs(2, q=3, k=5, d=7, v=4)),
         Probe(
@@ -182,7 +97,79 @@ _ADDITIVE = Exercise(
         ),
         Probe("one key, one feature", _random_inputs(q=3, k=1, d=2, v=1), "edge", "its weight is 1: no gradient but the value's"),
     ),
-    mistakes=additive_mistakes.ADDITIVE_BACKWARD,
+    mistakes=(
+        Mistake("no_rowsum", "d_weights - (weights * d_weights).sum(axis=-1, keepdims=True) -> d_weights",
+            "Between weights and scores the row's weighted mean has to be taken from d_weights.", 1, sets="softmax"),
+        Mistake("ds_is_dp", "weights * (d_weights - (weights * d_weights).sum(axis=-1, keepdims=True)) -> d_weights",
+            "The gradient of the weights went on as that of the scores; the softmax between them is missing.", 1, sets="softmax"),
+        Mistake("sigmoid", "d_weights - (weights * d_weights).sum(axis=-1, keepdims=True) -> (1 - weights) * d_weights",
+            "Between weights and scores you used the sigmoid rule; a score moves the other weights of its row too.", 1, sets="softmax"),
+        Mistake("forward_scaled", "scores = match @ w -> scores = match @ w / np.sqrt(len(w))",
+            "In the forward pass you divided the scores by sqrt(d); these scores have no such scale."),
+        Mistake("scaled", "d_scores[..., np.newaxis] -> d_scores[..., np.newaxis] / np.sqrt(len(w))",
+            "The gradient of the scores was divided by sqrt(d); these scores have no such scale.", 2, shows="factor"),
+        Mistake("dot_product", ("d_sum.sum(axis=-2) -> d_scores[..., 0] @ key", "d_sum.sum(axis=-3) -> d_scores[..., 0].mT @ query"),
+            "d_query and d_key were made as for a dot product: here query and key are added.", 2, sets="tanh"),
+        Mistake("no_w", "d_scores * w -> d_scores", "On the way to query and key each feature of the gradient still needs its factor in w.", 2),
+        Mistake("no_tanh", "d_match * (1 - match**2) -> d_match",
+            "On the way to query and key the gradient passed the tanh as if it were not there.", 2, sets="tanh"),
+        Mistake("tanh_plain", "1 - match**2 -> 1 - match",
+            "You took 1 - t for the slope of t = tanh(z); differentiate it again: at z = 0 both give 1, elsewhere not.", 3, sets="tanh"),
+        Mistake("tanh_sigmoid", "1 - match**2 -> match * (1 - match)",
+            "t (1 - t) is the slope of a logistic sigmoid; the slope of tanh is another one: at 0 it is 1.", 3, sets="tanh"),
+        Mistake("tanh_unbent", f"match**2 -> {_SUM} ** 2",
+            "The slope of t = tanh(z) was written with z where t belongs: that slope is never negative.", 3, sets="tanh"),
+        Mistake("mean", "d_sum.sum -> d_sum.mean",
+            "You averaged over keys and over queries; a vector that is used in several scores gets the sum of their gradients.", 3),
+        Mistake("swap", "return d_query, d_key -> return d_key, d_query",
+            "d_query and d_key stand in each other's place: a query collects over the keys, a key over the queries.", 3),
+        Mistake("dw_weights", "(d_scores * -> (weights[..., np.newaxis] *", "d_w: w receives the gradients of the scores, not the weights.", 1),
+        Mistake("dw_unbent", f"match) -> {_SUM})", "d_w: in the forward pass w multiplies the tanh, not the sum inside it.", 1),
+        Mistake("dw_batch", "axis=tuple(range(match.ndim - 1)) -> axis=(-3, -2)",
+            "d_w keeps the leading axes: one w serves the whole batch, so its gradient sums over that, too.", 3),
+        Mistake("dv_no_T", "weights.mT -> weights",
+            "The weights must be transposed for d_value: a value collects from all queries that looked at it.", 1),
+        Mistake("no_max", "scores - scores.max(axis=-1, keepdims=True) -> scores",
+            "Large exponents overflow: the softmax has to measure each row against its maximum.", shows="lost"),
+        Mistake("plus", "d_weights - (weights -> d_weights + (weights",
+            "Between weights and scores the row's weighted mean was added; it has to be subtracted.", 1, sets="softmax"),
+        Mistake("sign", "weights * (d_weights -> -weights * (d_weights",
+            "Between weights and scores the difference is turned round: the weighted mean is taken from d_weights.", 1, sets="softmax"),
+        Mistake("no_bracket", "weights * (d_weights - (weights * d_weights).sum(axis=-1, keepdims=True)) -> "
+            "weights * d_weights - (weights * d_weights).sum(axis=-1, keepdims=True)",
+            "The weighted mean was taken off after the product; the weights have to multiply the whole difference.", 1, sets="softmax"),
+        Mistake("no_outer", "weights * (d_weights -> (d_weights",
+            "Between weights and scores the weight in front of the difference is missing.", 1, sets="softmax"),
+        Mistake("D_plain", "(weights * d_weights).sum -> d_weights.sum",
+            "The plain sum of d_weights was taken from each row; the sum has to be weighted by the weights.", 1, sets="softmax"),
+        Mistake("mean_plain", "(weights * d_weights).sum -> d_weights.mean",
+            "The plain mean of d_weights was taken from each row; the mean has to be weighted by the weights.", 1, sets="softmax"),
+        Mistake("D_axis", "d_weights).sum(axis=-1 -> d_weights).sum(axis=-2",
+            "The weighted mean was taken over the queries; each row needs its own, over its keys: the last axis.", 1, sets="softmax"),
+        Mistake("no_keepdims", "d_weights).sum(axis=-1, keepdims=True) -> d_weights).sum(axis=-1)",
+            "The row means lost their axis and met the columns. Keep that axis.", 1, sets="softmax"),
+        Mistake("swapped", "weights * (d_weights - -> d_weights * (weights -",
+            "Weights and d_weights have changed places: the latter stands in the difference, the weights in front of it.", 1, sets="softmax"),
+        Mistake("tanh_twice", "match**2 -> np.tanh(match) ** 2",
+            "The tanh was applied once more in its slope: t is tanh(z) already.", 3, sets="tanh"),
+        Mistake("tanh_plus", "1 - match**2 -> 1 + match**2",
+            "The slope of t = tanh(z) has a sign in the middle, and here it is the wrong one: the slope falls as z moves away from 0.",
+            3, sets="tanh"),
+        Mistake("tanh_itself", "1 - match**2 -> match", "The tanh itself was taken for its slope.", 3, sets="tanh"),
+        Mistake("tanh_root", f"1 - match**2 -> 1 / np.cosh{_SUM}",
+            "The slope of tanh is one over the square of cosh(z), or written with t; here the square is missing.", 3, sets="tanh"),
+        Mistake("as_product", ("d_sum.sum(axis=-2) -> (d_sum * key[..., np.newaxis, :, :]).sum(axis=-2)",
+                "d_sum.sum(axis=-3) -> (d_sum * query[..., :, np.newaxis, :]).sum(axis=-3)"),
+            "Behind the tanh, query and key were treated as factors; they are added there, and a sum hands its gradient on as it is.", 2),
+        Mistake("key_sign", "d_key = d_sum -> d_key = -d_sum",
+            "d_key has a minus in front, as if the key were subtracted; query and key are added.", 2),
+        Mistake("dw_slope", "match) -> (1 - match**2))", "The slope of tanh went into d_w; w multiplies the tanh itself, behind it.", 1),
+        Mistake("forward_unbent", f"scores = match @ w -> scores = {_SUM} @ w", "The scores of the forward pass were formed without the tanh."),
+        Mistake("forward_axis_q", ("scores.max(axis=-1 -> scores.max(axis=-2", "exponentials.sum(axis=-1 -> exponentials.sum(axis=-2"),
+            "The softmax of the forward pass ran over the queries; each query has to spread its weights over the keys."),
+        Mistake("no_upstream", "match = np -> d_out = np.ones_like(d_out)\nmatch = np",
+            "You differentiated the sum of out: d_out is not used. The chain rule multiplies by it."),
+    ),
     hints=(
         "Values, weights and softmax do not know where the scores came from, so these steps stay. Then go back through "
         "scores = match @ w: it has two factors.",
@@ -194,7 +181,6 @@ _ADDITIVE = Exercise(
     why="Up to the gradient of the scores nothing changes. Behind it each line undoes one forward line: a product with "
     "w, a tanh, a sum. What the forward pass spread over an axis, the backward pass sums over it.",
     insight="Only the last step knows how the scores were made. So a new score needs a new last step and nothing else.",
-    accepts={"w as a column, row mean from the output": _with_a_column, **accepts.ADDITIVE_BACKWARD},
     outputs=("d_query", "d_key", "d_value", "d_w"),
 )  # fmt: skip
 

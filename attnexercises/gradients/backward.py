@@ -4,9 +4,7 @@ import math
 
 import numpy as np
 
-from attnexercises.engine.model import Exercise, Probe
-from attnexercises.gradients import accepts, backward_mistakes
-from attnexercises.softmax.stable import plain_softmax
+from attnexercises.engine.model import Exercise, Mistake, Probe
 
 
 def sdpa_backward(d_out, query, key, value):
@@ -48,82 +46,6 @@ def backward_oracle(d_out, query, key, value):
     return d_query, d_key, d_value
 
 
-def _backward_family(bugs):
-    def factors(d):
-        # in front of d_query and of d_key
-        scale = 1 / (d if "scale_d" in bugs else math.sqrt(d))
-        if "no_scale" in bugs:
-            return 1.0, 1.0
-        if "scale_twice" in bugs:
-            return scale**2, scale**2
-        for_key = 1.0 if "no_scale_dk" in bugs else scale**2 if "scale_twice_dk" in bugs else scale
-        return (1.0 if "no_scale_dq" in bugs else scale), for_key
-
-    def through_softmax(d_weights, weights):
-        if "ds_is_dp" in bugs:
-            return d_weights
-        if "ds_no_rowsum" in bugs:
-            return weights * d_weights
-        if "sigmoid" in bugs:
-            return weights * (1 - weights) * d_weights
-        if "D_plain" in bugs:
-            return weights * (d_weights - d_weights.sum(axis=-1, keepdims=True))
-        if "mean_plain" in bugs:
-            return weights * (d_weights - d_weights.mean(axis=-1, keepdims=True))
-        if "swapped" in bugs:
-            d_weights, weights = weights, d_weights
-        product = weights * d_weights
-        total = product.sum(axis=-1, keepdims=True)
-        if "plus" in bugs:
-            return weights * (d_weights + total)
-        if "sign" in bugs:
-            return weights * (total - d_weights)
-        if "no_bracket" in bugs:
-            return product - total
-        if "product_reused" in bugs:
-            return weights * (product - total)
-        if "ce_shortcut" in bugs:
-            return weights - d_weights
-        if "log_softmax" in bugs:
-            return d_weights - weights * d_weights.sum(axis=-1, keepdims=True)
-        if "D_all" in bugs:
-            return weights * (d_weights - product.sum())
-        if "mean_product" in bugs:
-            return weights * (d_weights - (weights * d_weights).mean(axis=-1, keepdims=True))
-        axis, keep = (-2 if "D_axis" in bugs else -1), "no_keepdims" not in bugs
-        outer = 1.0 if "no_outer" in bugs else weights
-        return outer * (d_weights - (weights * d_weights).sum(axis=axis, keepdims=keep))
-
-    def variant(d_out, query, key, value):
-        for_query, for_key = factors(query.shape[-1])
-        scores = query @ key.mT / (1.0 if "forward_unscaled" in bugs else math.sqrt(query.shape[-1]))
-        if "scale_d" in bugs:
-            scores = scores / math.sqrt(query.shape[-1])
-        if "causal" in bugs:
-            scores = np.where(np.tri(*scores.shape[-2:], dtype=bool), scores, -np.inf)
-        if "no_upstream" in bugs:
-            d_out = np.ones_like(d_out)
-        axis = -2 if "forward_axis_q" in bugs else -1
-        weights = np.exp(scores) if "no_max" in bugs else np.exp(scores - scores.max(axis=axis, keepdims=True))
-        weights = weights / weights.sum(axis=axis, keepdims=True)
-        d_scores = through_softmax(d_out @ value.mT, weights)
-        for_value = d_scores if "dv_from_scores" in bugs else weights
-        d_value = (for_value if "dv_no_T" in bugs else for_value.mT) @ d_out
-        if "own_arrays" in bugs:
-            query, key = key, query
-        d_query = for_query * (d_scores @ key)
-        d_key = for_key * ((d_scores if "dk_no_T" in bugs else d_scores.mT) @ query)
-        if "last_query" in bugs:
-            d_key = for_key * d_scores[..., -1:, :].mT @ query[..., -1:, :]
-            d_value = weights[..., -1:, :].mT @ d_out[..., -1:, :]
-        gradients = (d_key, d_query, d_value) if "swap" in bugs else (d_query, d_key, d_value)
-        if "batch_sum" in bugs:
-            gradients = tuple(gradient.sum(axis=tuple(range(gradient.ndim - 2))) for gradient in gradients)
-        return gradients
-
-    return variant
-
-
 def random_inputs(*lead, q, k, d, v):
     def make(rng):
         sizes = ((q, v), (q, d), (k, d), (k, v))
@@ -138,23 +60,6 @@ def _large_scores(rng):
     query[..., :2] = [[6.0, 0.0], [-6.0, 0.0], [0.0, 3.0]]
     key[..., 0], key[..., 1] = 900.0, [0.0, 900.0, 0.0, 0.0, -900.0]
     return d_out, query, key, value
-
-
-def _through_jacobian(d_out, query, key, value):
-    weights = plain_softmax(query @ key.mT / math.sqrt(query.shape[-1]))
-    d_weights = np.einsum("...qv,...kv->...qk", d_out, value)
-    jacobian = weights[..., :, None] * (np.eye(weights.shape[-1]) - weights[..., None, :])
-    d_scores = np.einsum("...qj,...qjk->...qk", d_weights, jacobian) / math.sqrt(query.shape[-1])
-    d_query = np.einsum("...qk,...kd->...qd", d_scores, key)
-    d_key = np.einsum("...qk,...qd->...kd", d_scores, query)
-    return d_query, d_key, np.einsum("...qk,...qv->...kv", weights, d_out)
-
-
-def _mean_from_the_output(d_out, query, key, value):
-    weights = plain_softmax(query @ key.mT / math.sqrt(query.shape[-1]))
-    row_mean = (d_out * (weights @ value)).sum(axis=-1, keepdims=True)
-    d_scores = weights * (d_out @ value.mT - row_mean) / math.sqrt(query.shape[-1])
-    return d_scores @ key, d_scores.mT @ query, weights.mT @ d_out
 
 
 def _query_of_zeros(rng):
@@ -172,7 +77,6 @@ _BACKWARD = Exercise(
     blanks=5,
     oracle=backward_oracle,
     solution=sdpa_backward,
-    family=_backward_family,
     probes=(
         Probe("all sizes differ", random_inputs(2, q=3, k=5, d=7, v=4)),
         Probe(
@@ -189,7 +93,78 @@ _BACKWARD = Exercise(
         Probe("one key, one feature", random_inputs(q=3, k=1, d=2, v=1), "edge", "its weight is 1: no gradient but the value's"),
         Probe("a query of zeros", _query_of_zeros, "edge", "scores of 0 hide nothing, and a key collects from all queries"),
     ),
-    mistakes=backward_mistakes.SDPA_BACKWARD,
+    mistakes=(
+        Mistake("ds_no_rowsum", "d_weights - row_mean -> d_weights",
+            "dS misses the row's weighted mean, which is taken from dP first.", 2, sets="softmax"),
+        Mistake("ds_is_dp", "weights * (d_weights - row_mean) -> d_weights",
+            "The gradient passed the softmax unchanged, as if weights were scores; its Jacobian has to be applied.", 2, sets="softmax"),
+        Mistake("sigmoid", "d_weights - row_mean -> (1 - weights) * d_weights",
+            "You used the sigmoid rule, the diagonal of the Jacobian: a score moves the other weights of its row too.", 2, sets="softmax"),
+        Mistake("D_plain", "(weights * d_weights).sum -> d_weights.sum",
+            "The number taken from each row is the sum of dP; it has to be the sum weighted by the weights.", 2, sets="softmax"),
+        Mistake("mean_plain", "(weights * d_weights).sum -> d_weights.mean",
+            "The plain mean of dP was taken from each row; the mean has to be weighted by the weights.", 2, sets="softmax"),
+        Mistake("no_outer", "weights * (d_weights -> (d_weights",
+            "dS is how far dP lies from the row's mean, times the weight; that last factor is missing.", 2),
+        Mistake("mean_product", "d_weights).sum -> d_weights).mean",
+            "The products P dP were averaged along the row; the weights already do the averaging, so they are summed.", 2, sets="softmax"),
+        Mistake("D_axis", "d_weights).sum(axis=-1 -> d_weights).sum(axis=-2",
+            "The weighted mean was taken over the queries; each row needs its own, over its keys: the last axis.", 2, sets="softmax"),
+        Mistake("no_keepdims", "d_weights).sum(axis=-1, keepdims=True) -> d_weights).sum(axis=-1)",
+            "The row means lost their axis and met the columns: each row got the means of other rows. Keep that axis.", 2, sets="softmax"),
+        Mistake("forward_unscaled", "scores = scale * (query -> scores = (query",
+            "The weights are recomputed from scores without their scale: divide by the root of d before the softmax.", 1, sets="forward"),
+        Mistake("no_scale", "scale * (d_scores -> (d_scores",
+            "The scale is missing in front of d_query and d_key: it multiplies gradients as well.", 3, shows="factor", sets="scale"),
+        Mistake("no_scale_dk", "d_key = scale * -> d_key =",
+            "The scale stands in front of d_query, but not of d_key; it belongs to both.", 3, shows="factor", sets="scale"),
+        Mistake("scale_twice", "scale * (d_scores -> scale**2 * (d_scores",
+            "Was the scale applied once in dS and once more at the end? Once is enough.", 3, shows="factor", sets="scale"),
+        Mistake("dv_no_T", "weights.mT -> weights",
+            "The weights must be transposed for d_value: a value collects from all queries that looked at it.", 1),
+        Mistake("dk_no_T", "d_scores.mT -> d_scores", "d_key needs dS transposed: its rows belong to keys, and keys are the columns of dS.", 3),
+        Mistake("swap", "return d_query, d_key -> return d_key, d_query", "d_query and d_key are returned in each other's place."),
+        Mistake("batch_sum", "return -> "
+            "sums = (part.sum(axis=tuple(range(part.ndim - 2))) for part in (d_query, d_key, d_value))\nd_query, d_key, d_value = sums\nreturn",
+            "You summed over the batch. Each batch element has its own query, key and value; only shared weights add up.", 1),
+        Mistake("no_max", "scores - scores.max(axis=-1, keepdims=True) -> scores",
+            "Large exponents overflow: the softmax has to measure each row against its maximum.", shows="lost"),
+        Mistake("plus", "d_weights - row_mean -> d_weights + row_mean",
+            "The row's weighted mean was added to dP; it has to be taken from it.", 2, sets="softmax"),
+        Mistake("sign", "d_weights - row_mean -> row_mean - d_weights",
+            "In dS the weighted mean comes first and dP is taken from it; it is the other way round.", 2, sets="softmax"),
+        Mistake("no_bracket", "weights * (d_weights - row_mean) -> weights * d_weights - row_mean",
+            "The weighted mean was taken off after the product; the weights have to multiply the whole difference.", 2, sets="softmax"),
+        Mistake("product_reused", "(d_weights - row_mean) -> (weights * d_weights - row_mean)",
+            "The product P dP is for the sum only; in the difference stands dP by itself.", 2, sets="softmax"),
+        Mistake("swapped", "weights * (d_weights - row_mean) -> d_weights * (weights - row_mean)",
+            "Weights and dP have changed places in dS: dP stands in the difference, the weights in front of it.", 2, sets="softmax"),
+        Mistake("log_softmax", "weights * (d_weights - row_mean) -> d_weights - weights * d_weights.sum(axis=-1, keepdims=True)",
+            "This step is the gradient of log-softmax; the forward pass uses the weights themselves, not their logarithms.", 2, sets="softmax"),
+        Mistake("D_all", "d_weights).sum(axis=-1, keepdims=True) -> d_weights).sum()",
+            "One number was taken from all rows: each row needs a weighted mean of its own, over its keys.", 2, sets="softmax"),
+        Mistake("no_scale_dq", "d_query = scale * -> d_query =",
+            "The scale stands in front of d_query as well: both query and key are multiplied by it in the scores.", 3, sets="scale"),
+        Mistake("scale_twice_dk", "d_key = scale -> d_key = scale**2",
+            "The scale went into d_key twice: if the query was scaled first, dS holds it no more.", 3, sets="scale"),
+        Mistake("scale_d", "np.sqrt(query.shape[-1]) -> query.shape[-1]",
+            "d itself divides here, in both passes; the scores are divided by its root.", 1, sets="forward"),
+        Mistake("own_arrays", ("d_scores @ key -> d_scores @ query", "d_scores.mT @ query -> d_scores.mT @ key"),
+            "The two products got each other's array: a query receives from the keys, a key from the queries.", 3),
+        Mistake("dv_from_scores", "d_query = -> d_value = d_scores.mT @ d_out\nd_query =",
+            "d_value was formed with dS (or with weights that had been overwritten by it); the values were averaged by the weights.", 1),
+        Mistake("no_upstream", "scale = -> d_out = np.ones_like(d_out)\nscale =",
+            "You differentiated the sum of out: d_out is not used. The chain rule multiplies by it.", 1),
+        Mistake("last_query", ("weights.mT @ d_out -> weights[..., -1:, :].mT @ d_out[..., -1:, :]",
+                "d_scores.mT @ query -> d_scores[..., -1:, :].mT @ query[..., -1:, :]"),
+            "Only the last query counts in d_key and d_value: in a loop over queries, add each one's part to what is there.", 3),
+        Mistake("forward_axis_q", ("scores.max(axis=-1 -> scores.max(axis=-2", "exponentials.sum(axis=-1 -> exponentials.sum(axis=-2"),
+            "The softmax of the forward pass ran over the queries; each query has to spread its weights over the keys.", 1),
+        Mistake("causal", "exponentials = -> scores = np.where(np.tri(*scores.shape[-2:], dtype=bool), scores, -np.inf)\nexponentials =",
+            "Each query was kept from the keys behind it; no mask is asked for, every query sees every key.", 1),
+        Mistake("ce_shortcut", "weights * (d_weights - row_mean) -> weights - d_weights",
+            "Weights minus target is the gradient of softmax together with cross-entropy; dP is a gradient, not a target.", 2, sets="softmax"),
+    ),
     hints=(
         "Go backwards through three lines: out is weights times value, weights is the softmax of scores, scores is "
         "scale "
@@ -205,10 +180,6 @@ _BACKWARD = Exercise(
     "sends it through its Jacobian. The softmax is written out here; the one from the first cell does as well.",
     insight="Four products and a weighted mean per row. The forward pass has two products: backward costs about "
     "twice as much.",
-    accepts={
-        "the whole Jacobian": _through_jacobian, "row mean from the output": _mean_from_the_output,
-        **accepts.SDPA_BACKWARD,
-    },
     outputs=("d_query", "d_key", "d_value"),
     atol=1e-10,  # with scores near 1000, sums that should be 0 are 1e-12
 )  # fmt: skip
@@ -216,6 +187,6 @@ _BACKWARD = Exercise(
 
 # spot_gradient: the chapter shows the errors of `suspect` on several inputs
 
-suspect = _backward_family(frozenset({"scale_twice"}))
+suspect = _BACKWARD.family(frozenset({"scale_twice"}))
 
 EXERCISES = (_BACKWARD,)

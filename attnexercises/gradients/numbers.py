@@ -37,45 +37,21 @@ _BY_HAND = value_exercise(
     answer=_score_gradient,
     oracle=_score_gradient_by_moving,
     rtol=1e-3,
-    wrong={
-        Mistake(
-            "no_rowsum", "p dp",
-            "That is weight times dP: what the other weights lose when this one grows is missing.", 2,
-        ): lambda: 1.0,
-        Mistake(
-            "sigmoid", "p (1 - p) dp",
-            "That is the sigmoid rule, the diagonal of the Jacobian alone; the other two weights move as well.", 2,
-        ): lambda: 0.5,
-        Mistake(
-            "D_plain", "p (dp - sum dp)",
-            "You subtracted the plain sum of dP; it is the mean weighted by the weights that counts.", 2,
-        ): lambda: -12.0,
-        Mistake(
-            "mean_plain", "p (dp - mean dp)",
-            "You subtracted the plain mean of dP; the mean has to be weighted by the weights.", 2,
-        ): lambda: 0.5 * (2 - 26 / 3),
-        Mistake(
-            "mean_product", "p (dp - mean(p dp))",
-            "You averaged p times dP once more; the weights already do the averaging, so the products are summed.", 2,
-        ): lambda: 0.5 * (2 - 7 / 3),
-        Mistake(
-            "no_upstream", "without dO",
-            "dP is dO times the value, not the value alone. Or did the weight in front go in twice?", 1,
-        ): lambda: -1.25,
-        Mistake("sign", "p (D - dp)", "The number is right, the sign is not: own dP first, then minus the mean.", 3): (
-            lambda: 2.5
-        ),
-        Mistake(
-            "no_outer", "dp - D",
-            "That is how far dP lies from the mean; it still has to be multiplied by the weight.", 3,
-        ): lambda: -5.0,
-        Mistake("the_mean", "D", "That is the weighted mean of dP; subtract it from the dP of key 0.", 3): lambda: 7.0,
-        Mistake("dp", "dp", "That is dP, the gradient of the weight; one step is left, through the softmax.", 2): (
-            lambda: 2.0
-        ),
-        Mistake("key_1", "the gradient of key 1", "That is the gradient of the score of key 1.", 3): lambda: 0.25,
-        Mistake("key_2", "the gradient of key 2", "That is the gradient of the score of key 2.", 3): lambda: 2.25,
-    },
+    mistakes=(
+        Mistake("no_rowsum", lambda: 1.0, "That is weight times dP: what the other weights lose when this one grows is missing.", 2),
+        Mistake("sigmoid", lambda: 0.5, "That is the sigmoid rule, the diagonal of the Jacobian alone; the other two weights move as well.", 2),
+        Mistake("D_plain", lambda: -12.0, "You subtracted the plain sum of dP; it is the mean weighted by the weights that counts.", 2),
+        Mistake("mean_plain", lambda: 0.5 * (2 - 26 / 3), "You subtracted the plain mean of dP; the mean has to be weighted by the weights.", 2),
+        Mistake("mean_product", lambda: 0.5 * (2 - 7 / 3),
+            "You averaged p times dP once more; the weights already do the averaging, so the products are summed.", 2),
+        Mistake("no_upstream", lambda: -1.25, "dP is dO times the value, not the value alone. Or did the weight in front go in twice?", 1),
+        Mistake("sign", lambda: 2.5, "The number is right, the sign is not: own dP first, then minus the mean.", 3),
+        Mistake("no_outer", lambda: -5.0, "That is how far dP lies from the mean; it still has to be multiplied by the weight.", 3),
+        Mistake("the_mean", lambda: 7.0, "That is the weighted mean of dP; subtract it from the dP of key 0.", 3),
+        Mistake("dp", lambda: 2.0, "That is dP, the gradient of the weight; one step is left, through the softmax.", 2),
+        Mistake("key_1", lambda: 0.25, "That is the gradient of the score of key 1.", 3),
+        Mistake("key_2", lambda: 2.25, "That is the gradient of the score of key 2.", 3),
+    ),
     hints=(
         "First the gradient of each weight, dP: the upstream gradient times the value of that key.",
         "Then the mean of the three entries of dP, weighted by the three weights.",

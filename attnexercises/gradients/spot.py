@@ -26,25 +26,15 @@ _SPOT = value_exercise(
     minutes=5,
     answer=_spot_gradient,
     oracle=_name_of_the_bug,
-    wrong={
-        Mistake(
-            "ds_no_rowsum", "dS = P dP",
-            "Without the row mean, a single key would get a gradient that is not zero; look at that line.", 1,
-        ): lambda: "no row mean",
-        Mistake(
-            "D_axis", "sum over queries",
-            "A mean over the wrong axis is wrong for every d, and for a single key; look at those two lines.", 1,
-        ): lambda: "wrong axis",
-        Mistake(
-            "no_scale", "no scale",
-            "Close: then the gradients would be 2, 3 and 4 times too large, with errors of 100, 200 and 300 percent.",
-            2,
-        ): lambda: "no scale",
-        Mistake(
-            "no_transpose", "dK = dS Q",
-            "A missing transpose would hit one gradient only, and stop with an error when q and k differ.", 1,
-        ): lambda: "not transposed",
-    },
+    mistakes=(
+        Mistake("ds_no_rowsum", lambda: "no row mean",
+            "Without the row mean, a single key would get a gradient that is not zero; look at that line.", 1),
+        Mistake("D_axis", lambda: "wrong axis", "A mean over the wrong axis is wrong for every d, and for a single key; look at those two lines.", 1),
+        Mistake("no_scale", lambda: "no scale",
+            "Close: then the gradients would be 2, 3 and 4 times too large, with errors of 100, 200 and 300 percent.", 2),
+        Mistake("no_transpose", lambda: "not transposed",
+            "A missing transpose would hit one gradient only, and stop with an error when q and k differ.", 1),
+    ),
     hints=(
         "Which input makes the error vanish? Which sizes change it, and which do not?",
         "The error depends on d alone. Compare 50, 67 and 75 percent at d = 4, 9 and 16 with 1/2, 1/3 and 1/4.",

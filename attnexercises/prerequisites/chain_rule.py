@@ -5,7 +5,6 @@ import math
 import numpy as np
 
 from attnexercises.engine.model import Exercise, Mistake, Probe, value_exercise
-from attnexercises.prerequisites import accepts, chain_rule_mistakes
 
 # --- linear_backward -------------------------------------------------------------------------------------
 
@@ -30,49 +29,6 @@ def _linear_backward_oracle(d_out, x, weight):
     return d_x, d_weight
 
 
-def _linear_backward_family(bugs):
-    def linear_backward(d_out, x, weight):
-        if "no_upstream" in bugs:
-            d_out = np.ones_like(d_out)
-        elif "forward_output" in bugs:
-            d_out = x @ weight
-        d_x = d_out @ weight.T
-        if "dx_not_transposed" in bugs:
-            d_x = d_out @ weight
-        elif "dx_order" in bugs:
-            d_x = weight.T @ d_out
-        elif "elementwise" in bugs:
-            d_x = d_out * weight
-        if "dx_transposed" in bugs:
-            d_x = d_x.T
-        d_weight = x.T @ d_out
-        if "dw_not_transposed" in bugs:
-            d_weight = x @ d_out
-        elif "dw_order" in bugs:
-            d_weight = d_out @ x.T
-        elif "elementwise" in bugs:
-            d_weight = d_out * x
-        if "dw_last_row" in bugs:
-            d_weight = np.outer(x[-1], d_out[-1])
-        elif "dw_sums_first" in bugs:
-            d_weight = np.outer(x.sum(axis=0), d_out.sum(axis=0))
-        if "dw_transposed" in bugs:
-            d_weight = d_weight.T
-        if "dw_mean" in bugs:
-            d_weight = d_weight / len(x)
-        return (d_weight, d_x) if "swapped" in bugs else (d_x, d_weight)
-
-    return linear_backward
-
-
-def _linear_backward_row_by_row(d_out, x, weight):
-    d_x, d_weight = np.zeros(x.shape), np.zeros(weight.shape)
-    for i in range(len(x)):
-        d_x[i] = weight @ d_out[i]
-        d_weight += np.outer(x[i], d_out[i])
-    return d_x, d_weight
-
-
 def _linear_sizes(rng, n, m, d):
     return rng.normal(size=(n, d)), rng.normal(size=(n, m)), rng.normal(size=(m, d))
 
@@ -86,7 +42,6 @@ LINEAR_BACKWARD = Exercise(
     blanks=2,
     oracle=_linear_backward_oracle,
     solution=linear_backward,
-    family=_linear_backward_family,
     probes=(
         Probe("all sizes differ", lambda rng: _linear_sizes(rng, 2, 3, 5)),
         Probe("square", lambda rng: _linear_sizes(rng, 4, 4, 4), "equal"),
@@ -96,7 +51,32 @@ LINEAR_BACKWARD = Exercise(
         ),
         Probe("one feature in, one out", lambda rng: _linear_sizes(rng, 4, 1, 1), "edge", why="Columns stay columns."),
     ),
-    mistakes=chain_rule_mistakes.LINEAR_BACKWARD,
+    mistakes=(
+        Mistake("dx_not_transposed", "weight.T -> weight", "d_x: going back through a product needs the weight transposed.", 2, sets="d_x"),
+        Mistake("dx_order", "d_out @ weight.T -> weight.T @ d_out",
+            "d_x: the factors have changed places. weight stood on the right of x, so it stays on the right of d_out.", 2, sets="d_x"),
+        Mistake("dx_transposed", "return d_x -> return d_x.T",
+            "d_x was transposed at the end: a gradient has the shape of the array it belongs to.", 1),
+        Mistake("dw_not_transposed", "x.T -> x", "d_weight: x has to be transposed, so that the sum runs over the rows of x.", 3, sets="d_weight"),
+        Mistake("dw_order", "x.T @ d_out -> d_out @ x.T",
+            "d_weight: the factors have changed places. x stood on the left of weight, so it stays on the left.", 3, sets="d_weight"),
+        Mistake("dw_transposed", "return -> d_weight = d_weight.T\nreturn",
+            "d_weight was transposed at the end: a gradient has the shape of the array it belongs to.", 1),
+        Mistake("dw_mean", "x.T @ d_out -> x.T @ d_out / len(x)",
+            "d_weight was divided by the number of rows: their contributions add up; an average belongs into the loss.", 3, shows="factor"),
+        Mistake("no_upstream", "d_x = -> d_out = np.ones_like(d_out)\nd_x =",
+            "You differentiated the sum of out: d_out is not used. The chain rule multiplies by it.", 1, sets="upstream"),
+        Mistake("forward_output", "d_x = -> d_out = x @ weight\nd_x =",
+            "You sent the output of the forward pass backwards; what goes back is the upstream gradient, d_out.", 1, sets="upstream"),
+        Mistake("elementwise", ("d_out @ weight.T -> d_out * weight", "x.T @ d_out -> x * d_out"),
+            "You multiplied entry by entry, the rule for numbers; every entry of x reaches a whole row of out.", 2, sets="d_x d_weight"),
+        Mistake("swapped", "return d_x, d_weight -> return d_weight, d_x",
+            "The two gradients are returned in each other's place: d_x comes first.", 1),
+        Mistake("dw_last_row", "x.T @ d_out -> np.outer(x[-1], d_out[-1])",
+            "Only the last row went into d_weight: in a loop over rows, add each row's part to what is there.", 3, sets="d_weight"),
+        Mistake("dw_sums_first", "x.T @ d_out -> np.outer(x.sum(axis=0), d_out.sum(axis=0))",
+            "For d_weight the rows were added up before they met: multiply row i of x with row i of d_out, then add.", 3, sets="d_weight"),
+    ),
     hints=(
         "d_x has the shape of x, and d_weight the shape of weight. There is only one way to multiply d_out with the "
         "other array that gives these shapes.",
@@ -107,13 +87,6 @@ LINEAR_BACKWARD = Exercise(
     why="Each entry collects the upstream gradient of every output that it reached, times its factor there. The shapes "
     "leave no other choice, which is a check that costs nothing when all sizes differ.",
     insight="The backward pass of one product is two products: twice the work of the forward pass.",
-    accepts={
-        "einsum": lambda d_out, x, weight: (
-            np.einsum("nd,md->nm", d_out, weight), np.einsum("nm,nd->md", x, d_out),
-        ),
-        "row by row": _linear_backward_row_by_row,
-        **accepts.LINEAR_BACKWARD,
-    },
     outputs=("d_x", "d_weight"),
 )  # fmt: skip
 
@@ -147,37 +120,19 @@ VJP_COST = value_exercise(
     minutes=5,
     answer=vjp_cost,
     oracle=_vjp_cost_oracle,
-    wrong={
-        Mistake(
-            "matrices_first", "300*400*500 + 300*500",
-            "This is the cost of A B first, then the row times the result: about 188 times more than the other "
-            "order.", 2,
-        ): lambda: 300 * 400 * 500 + 300 * 500,
-        Mistake(
-            "matrix_product", "300*400*500",
-            "This is the cost of the matrix product A B alone. Is it needed at all?", 2,
-        ): lambda: 300 * 400 * 500,
-        Mistake(
-            "flops", "2 * (300*400 + 400*500)",
-            "You counted multiplications and additions; only the multiplications are asked for.", 1,
-        ): lambda: 2 * (300 * 400 + 400 * 500),
-        Mistake(
-            "first_only", "300*400",
-            "This is the first product only; its result, a row of 400 numbers, still meets B.", 3,
-        ): lambda: 300 * 400,
-        Mistake(
-            "second_only", "400*500",
-            "This is the second product only; the row has to go through A first.", 3,
-        ): lambda: 400 * 500,
-        Mistake(
-            "ends_only", "300*500",
-            "This skips the 400 numbers in between: a row of 300 meets A, and the result, a row of 400, meets B.", 3,
-        ): lambda: 300 * 500,
-        Mistake(
-            "sizes_added", "300 + 400 + 500",
-            "You added the sizes; a row of n numbers times an (n, m) matrix needs n times m multiplications.", 1,
-        ): lambda: 300 + 400 + 500,
-    },
+    mistakes=(
+        Mistake("matrices_first", lambda: 300 * 400 * 500 + 300 * 500,
+            "This is the cost of A B first, then the row times the result: about 188 times more than the other order.", 2),
+        Mistake("matrix_product", lambda: 300 * 400 * 500, "This is the cost of the matrix product A B alone. Is it needed at all?", 2),
+        Mistake("flops", lambda: 2 * (300 * 400 + 400 * 500),
+            "You counted multiplications and additions; only the multiplications are asked for.", 1),
+        Mistake("first_only", lambda: 300 * 400, "This is the first product only; its result, a row of 400 numbers, still meets B.", 3),
+        Mistake("second_only", lambda: 400 * 500, "This is the second product only; the row has to go through A first.", 3),
+        Mistake("ends_only", lambda: 300 * 500,
+            "This skips the 400 numbers in between: a row of 300 meets A, and the result, a row of 400, meets B.", 3),
+        Mistake("sizes_added", lambda: 300 + 400 + 500,
+            "You added the sizes; a row of n numbers times an (n, m) matrix needs n times m multiplications.", 1),
+    ),
     hints=(
         "How many multiplications does a row of n numbers times an (n, m) matrix need? One for every entry of the "
         "matrix.",

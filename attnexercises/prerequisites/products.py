@@ -5,7 +5,6 @@ import math
 import numpy as np
 
 from attnexercises.engine.model import Exercise, Mistake, Probe, value_exercise
-from attnexercises.prerequisites import accepts
 
 # --- matrix_shapes ---------------------------------------------------------------------------------------
 
@@ -25,38 +24,19 @@ MATRIX_SHAPES = value_exercise(
     minutes=3,
     answer=matrix_shapes,
     oracle=lambda: np.einsum("bqd,bkd,bkv->bqv", np.ones((2, 3, 7)), np.ones((2, 5, 7)), np.ones((2, 5, 4))).shape,
-    wrong={
-        Mistake(
-            "stopped", "the shape of query @ key.mT",
-            "This is the shape of the first product alone; the product with value sums over the five keys.", 2,
-        ): lambda: (2, 3, 5),
-        Mistake(
-            "no_batch", "the batch axis dropped",
-            "The batch axis is missing: `@` multiplies the last two axes and does it for each batch element.", 1,
-        ): lambda: (3, 4),
-        Mistake(
-            "query_shape", "the shape of query",
-            "This is the shape of query: the seven features were summed over in the first product and are gone.", 2,
-        ): lambda: (2, 3, 7),
-        Mistake(
-            "value_shape", "the shape of value",
-            "This is the shape of value: there is one row for each query, and the rows of value are summed over.", 2,
-        ): lambda: (2, 5, 4),
-        Mistake(
-            "transposed", "rows and columns swapped",
-            "Rows and columns are swapped: a product has the rows of its left factor and the columns of its right "
-            "one.", 1,
-        ): lambda: (2, 4, 3),
-        Mistake(
-            "keys_kept", "no axis summed over in the second product",
-            "The axis of the five keys is still there, but the second product sums over it.", 2,
-        ): lambda: (2, 3, 5, 4),
-        Mistake(
-            "batch_twice", "batch paired with batch",
-            "The batch axis appears twice: batch element 0 meets only batch element 0, so the axis stays a single "
-            "one.", 1,
-        ): lambda: (2, 2, 3, 4),
-    },
+    mistakes=(
+        Mistake("stopped", lambda: (2, 3, 5), "This is the shape of the first product alone; the product with value sums over the five keys.", 2),
+        Mistake("no_batch", lambda: (3, 4), "The batch axis is missing: `@` multiplies the last two axes and does it for each batch element.", 1),
+        Mistake("query_shape", lambda: (2, 3, 7),
+            "This is the shape of query: the seven features were summed over in the first product and are gone.", 2),
+        Mistake("value_shape", lambda: (2, 5, 4),
+            "This is the shape of value: there is one row for each query, and the rows of value are summed over.", 2),
+        Mistake("transposed", lambda: (2, 4, 3),
+            "Rows and columns are swapped: a product has the rows of its left factor and the columns of its right one.", 1),
+        Mistake("keys_kept", lambda: (2, 3, 5, 4), "The axis of the five keys is still there, but the second product sums over it.", 2),
+        Mistake("batch_twice", lambda: (2, 2, 3, 4),
+            "The batch axis appears twice: batch element 0 meets only batch element 0, so the axis stays a single one.", 1),
+    ),
     hints=(
         "`@` works on the last two axes; the axes before them only have to fit. `.mT` swaps the last two axes.",
         "Go from left to right. (3, 7) times (7, 5): which size disappears? Then multiply the result with (5, 4).",
@@ -91,30 +71,6 @@ def _product_transpose_oracle(a_t, b, c_t):
     return out
 
 
-def _product_transpose_family(bugs):
-    def product_transpose(a_t, b, c_t):
-        def transpose(x):
-            return x.T if "batch_reversed" in bugs else x.swapaxes(-1, -2)
-
-        def times(p, q):
-            return np.dot(p, q) if "dot" in bugs else p @ q
-
-        middle = b if "b_not_transposed" in bugs else transpose(b)
-        if "reshaped" in bugs:
-            middle = b.reshape(middle.shape)
-        if "elementwise" in bugs:
-            return c_t * middle * a_t
-        if "all_transposed" in bugs:
-            return transpose(c_t) @ middle @ transpose(a_t)
-        if "order_kept" in bugs:
-            return a_t @ middle @ c_t
-        if "not_transposed" in bugs:
-            return transpose(a_t) @ b @ transpose(c_t)
-        return times(times(c_t, middle), a_t)
-
-    return product_transpose
-
-
 def _three_factors(rng, n, m, k, d, batch=()):
     return rng.normal(size=(*batch, m, n)), rng.normal(size=(*batch, m, k)), rng.normal(size=(*batch, d, k))
 
@@ -127,7 +83,6 @@ PRODUCT_TRANSPOSE = Exercise(
     minutes=5,
     oracle=_product_transpose_oracle,
     solution=product_transpose,
-    family=_product_transpose_family,
     probes=(
         Probe("all sizes differ", lambda rng: _three_factors(rng, 2, 3, 4, 5)),
         Probe("square", lambda rng: _three_factors(rng, 3, 3, 3, 3), "equal"),
@@ -142,38 +97,19 @@ PRODUCT_TRANSPOSE = Exercise(
         ),
     ),
     mistakes=(
-        Mistake(
-            "order_kept", "a_t @ b.mT @ c_t",
-            "The factors stand in the old order: transposing a product reverses it.", 2,
-        ),
-        Mistake(
-            "b_not_transposed", "c_t @ b @ a_t",
-            "b is not transposed; a_t and c_t already are.", 3,
-        ),
-        Mistake(
-            "not_transposed", "a @ b @ c",
-            "You multiplied A, B and C in this order; the transpose of that product is asked for.", 1,
-        ),
-        Mistake(
-            "all_transposed", "c @ b.mT @ a",
-            "a_t and c_t were transposed once more: they hold the transposes already.", 3,
-        ),
-        Mistake(
-            "elementwise", "c_t * b.mT * a_t",
-            "You multiplied entry by entry (`*`); the matrix product is `@`.", 1,
-        ),
-        Mistake(
-            "batch_reversed", "b.T on a batched array",
-            "`.T` reverses all axes, of a batch the batch axis too; `.mT` swaps the last two.", 3,
-        ),
-        Mistake(
-            "reshaped", "c_t @ b.reshape(..., k, m) @ a_t",
-            "`reshape` reads the same numbers of b in another order; a transpose puts entry (i, j) at (j, i).", 3,
-        ),
-        Mistake(
-            "dot", "np.dot in the place of @",
-            "`dot` pairs each batch element of one factor with each of the other; `@` pairs equal ones.", 3,
-        ),
+        Mistake("order_kept", "c_t @ b.mT @ a_t -> a_t @ b.mT @ c_t",
+            "The factors stand in the old order: transposing a product reverses it.", 2, sets="factors"),
+        Mistake("b_not_transposed", "b.mT -> b", "b is not transposed; a_t and c_t already are.", 3),
+        Mistake("not_transposed", "c_t @ b.mT @ a_t -> a_t.mT @ b @ c_t.mT",
+            "You multiplied A, B and C in this order; the transpose of that product is asked for.", 1),
+        Mistake("all_transposed", "c_t @ b.mT @ a_t -> c_t.mT @ b.mT @ a_t.mT",
+            "a_t and c_t were transposed once more: they hold the transposes already.", 3, sets="factors"),
+        Mistake("elementwise", "@ -> *", "You multiplied entry by entry (`*`); the matrix product is `@`.", 1),
+        Mistake("batch_reversed", "b.mT -> b.T", "`.T` reverses all axes, of a batch the batch axis too; `.mT` swaps the last two.", 3),
+        Mistake("reshaped", "b.mT -> b.reshape(b.mT.shape)",
+            "`reshape` reads the same numbers of b in another order; a transpose puts entry (i, j) at (j, i).", 3),
+        Mistake("dot", ("c_t @ b.mT -> c_t.dot(b.mT)", "@ a_t -> .dot(a_t)"),
+            "`dot` pairs each batch element of one factor with each of the other; `@` pairs equal ones.", 3),
     ),
     hints=(
         "Write down the shapes. A is (n, m), B is (m, k), C is (k, d): which shape has the transpose of A B C?",
@@ -184,11 +120,6 @@ PRODUCT_TRANSPOSE = Exercise(
     why="Entry (r, s) of the product is a sum over inner indices, and swapping r and s turns the chain of factors "
     "around. `.mT` swaps the last two axes only, so the line holds for a batch of matrices as well.",
     insight="Reversing and transposing is all there is to the transposes in a backward pass.",
-    accepts={
-        "transpose at the end": lambda a_t, b, c_t: (a_t.mT @ b @ c_t.mT).mT,
-        "einsum": lambda a_t, b, c_t: np.einsum("...mn,...mk,...dk->...dn", a_t, b, c_t),
-        **accepts.PRODUCT_TRANSPOSE,
-    },
 )  # fmt: skip
 
 EXERCISES = (MATRIX_SHAPES, PRODUCT_TRANSPOSE)

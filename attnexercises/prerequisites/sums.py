@@ -33,40 +33,17 @@ DELTA_SUM = value_exercise(
     minutes=3,
     answer=delta_sum,
     oracle=_delta_sum_oracle,
-    wrong={
-        Mistake(
-            "delta_ignored", "sum of A_ij g_j over all i and j",
-            "All nine terms were added; the delta is 0 unless i = j, so most of them vanish.", 1,
-        ): lambda: 2062,
-        Mistake(
-            "off_diagonal", "the terms with i != j",
-            "You added the terms with different i and j; the delta is 1 where they are equal.", 1,
-        ): lambda: 1011,
-        Mistake(
-            "no_g", "sum of A_ii",
-            "This is the sum of the diagonal of A; each term also carries its factor g.", 3,
-        ): lambda: 16,
-        Mistake(
-            "one_term", "A_11 g_1",
-            "Only one term is left in your sum: the delta removes one of the two sums, the other one still runs.", 2,
-        ): lambda: 1,
-        Mistake(
-            "factored", "(sum of A_ii) * (sum of g_j)",
-            "You took the sum of g out of the sum, but g carries the summation index: add the products.", 3,
-        ): lambda: 1776,
-        Mistake(
-            "misread", "the last entry read as 9",
-            "You took the last entry of A for a 9; it is 10, which breaks the pattern on purpose.", 1,
-        ): lambda: 951,
-        Mistake(
-            "anti_diagonal", "the other diagonal",
-            "You added the diagonal from top right to bottom left; i = j is the one from top left.", 1,
-        ): lambda: 357,
-        Mistake(
-            "vector", "the terms, not added",
-            "These are the right three terms; the sum over the index that is left adds them to one number.", 2,
-        ): lambda: np.array([1, 50, 1000]),
-    },
+    mistakes=(
+        Mistake("delta_ignored", lambda: 2062, "All nine terms were added; the delta is 0 unless i = j, so most of them vanish.", 1),
+        Mistake("off_diagonal", lambda: 1011, "You added the terms with different i and j; the delta is 1 where they are equal.", 1),
+        Mistake("no_g", lambda: 16, "This is the sum of the diagonal of A; each term also carries its factor g.", 3),
+        Mistake("one_term", lambda: 1, "Only one term is left in your sum: the delta removes one of the two sums, the other one still runs.", 2),
+        Mistake("factored", lambda: 1776, "You took the sum of g out of the sum, but g carries the summation index: add the products.", 3),
+        Mistake("misread", lambda: 951, "You took the last entry of A for a 9; it is 10, which breaks the pattern on purpose.", 1),
+        Mistake("anti_diagonal", lambda: 357, "You added the diagonal from top right to bottom left; i = j is the one from top left.", 1),
+        Mistake("vector", lambda: np.array([1, 50, 1000]),
+            "These are the right three terms; the sum over the index that is left adds them to one number.", 2),
+    ),
     hints=(
         "The delta is 1 where i equals j, and 0 elsewhere. Which of the nine terms survive?",
         "A sum over j with a delta picks the one term j = i: the sum over j and the delta disappear together. The sum "
@@ -108,45 +85,18 @@ VARIANCE_OF_SUM = value_exercise(
     minutes=5,
     answer=variance_of_sum,
     oracle=_variance_of_sum_oracle,
-    wrong={
-        Mistake(
-            "standard_deviation", "sqrt(64 * 4)",
-            "This is the standard deviation; the variance, its square, is asked for.", 1,
-        ): lambda: 16,
-        Mistake(
-            "one_term", "1 * 4",
-            "This is the variance of one product; the variances of the 64 independent terms add up.", 2,
-        ): lambda: 4,
-        Mistake(
-            "count_only", "64 * 1",
-            "The variance of the keys is missing: one product has the variance 1 times 4.", 2,
-        ): lambda: 64,
-        Mistake(
-            "variances_added", "64 * (1 + 4)",
-            "Variances add up for a sum; for a product of independent numbers of mean 0 they multiply.", 2,
-        ): lambda: 320,
-        Mistake(
-            "as_deviation", "64 * 4**2",
-            "You squared the 4, but it is a variance already, not a standard deviation.", 1,
-        ): lambda: 1024,
-        Mistake(
-            "root_of_variance", "64 * 1 * 2",
-            "You multiplied standard deviations (1 and 2) and added those; it is variances that add up.", 1,
-        ): lambda: 128,
-        Mistake(
-            "count_squared", "64**2 * 4",
-            "The factor 64 went in squared: that is right for 64 times the same number, not for 64 independent "
-            "ones.", 3,
-        ): lambda: 16384,
-        Mistake(
-            "mean", "4 / 64",
-            "This is the variance of the mean of the 64 products; a dot product is their sum.", 3,
-        ): lambda: 0.0625,
-        Mistake(
-            "expectation", "the mean, 0",
-            "This is the mean of the dot product; the variance says how far it strays from there.", 1,
-        ): lambda: 0,
-    },
+    mistakes=(
+        Mistake("standard_deviation", lambda: 16, "This is the standard deviation; the variance, its square, is asked for.", 1),
+        Mistake("one_term", lambda: 4, "This is the variance of one product; the variances of the 64 independent terms add up.", 2),
+        Mistake("count_only", lambda: 64, "The variance of the keys is missing: one product has the variance 1 times 4.", 2),
+        Mistake("variances_added", lambda: 320, "Variances add up for a sum; for a product of independent numbers of mean 0 they multiply.", 2),
+        Mistake("as_deviation", lambda: 1024, "You squared the 4, but it is a variance already, not a standard deviation.", 1),
+        Mistake("root_of_variance", lambda: 128, "You multiplied standard deviations (1 and 2) and added those; it is variances that add up.", 1),
+        Mistake("count_squared", lambda: 16384,
+            "The factor 64 went in squared: that is right for 64 times the same number, not for 64 independent ones.", 3),
+        Mistake("mean", lambda: 0.0625, "This is the variance of the mean of the 64 products; a dot product is their sum.", 3),
+        Mistake("expectation", lambda: 0, "This is the mean of the dot product; the variance says how far it strays from there.", 1),
+    ),
     hints=(
         "The variance is the mean of the squared distance from the mean; everything here has mean 0. First take one "
         "product q_i k_i alone.",

@@ -3,7 +3,6 @@
 import numpy as np
 
 from attnexercises.engine.model import Exercise, Mistake, Probe
-from attnexercises.prerequisites import accepts
 
 # --- used_twice ------------------------------------------------------------------------------------------
 
@@ -27,41 +26,6 @@ def _oracle(d_out, x, a):
     return d_x
 
 
-def _family(bugs):
-    def used_twice(d_out, x, a):
-        if "no_upstream" in bugs:
-            d_out = np.ones_like(d_out)
-        first = (d_out.T if "upstream_turned" in bugs else d_out) @ x @ (a if "a_as_it_is" in bugs else a.T)
-        second = (d_out if "upstream_as_it_is" in bugs else d_out.T) @ x @ (a.T if "a_turned" in bugs else a)
-        if "second_only" in bugs:
-            d_x = second
-        elif "first_only" in bugs:
-            d_x = first
-        elif "doubled" in bugs:
-            d_x = 2 * first
-        elif "multiplied" in bugs:
-            d_x = first * second
-        elif "subtracted" in bugs:
-            d_x = first - second
-        elif "symmetrised" in bugs:
-            d_x = (d_out + d_out.T) @ x @ (a + a.T) / 2
-        elif "textbook" in bugs:
-            d_x = x @ (a + a.T)
-        else:
-            d_x = first + second
-        if "mean" in bugs:
-            d_x = d_x / 2
-        return d_x.T if "transposed" in bugs else d_x
-
-    return used_twice
-
-
-def _through_one_product(d_out, x, a):
-    y = x @ a  # out = y @ x.T
-    d_y = d_out @ x
-    return d_y @ a.T + d_out.T @ y
-
-
 def _sizes(rng, n, m):
     return rng.normal(size=(n, n)), rng.normal(size=(n, m)), rng.normal(size=(m, m))
 
@@ -74,7 +38,6 @@ USED_TWICE = Exercise(
     minutes=15,
     oracle=_oracle,
     solution=used_twice,
-    family=_family,
     probes=(
         Probe("all sizes differ", lambda rng: _sizes(rng, 3, 5)),
         Probe(
@@ -88,75 +51,33 @@ USED_TWICE = Exercise(
         Probe("one feature", lambda rng: _sizes(rng, 4, 1), "edge", why="A column stays a column."),
     ),
     mistakes=(
-        Mistake(
-            "first_only", "d_out x a.T",
-            "Only the X on the left is followed. The one on the right moves too, and its path is added.", 1,
-            sets="paths",
-        ),
-        Mistake(
-            "second_only", "d_out.T x a",
-            "Only the X on the right is followed. The one on the left moves too, and its path is added.", 1,
-            sets="paths",
-        ),
-        Mistake(
-            "doubled", "2 d_out x a.T",
-            "You took one path twice. The two places of X are not alike: A stands to the right of one, to the left of "
-            "the other.", 2,
-            sets="paths",
-        ),
-        Mistake(
-            "multiplied", "first * second",
-            "You multiplied the two paths. Slopes multiply along a path; different paths are added.", 1,
-            sets="paths",
-        ),
-        Mistake(
-            "upstream_as_it_is", "d_out x a for the second place",
-            "On the path through the X on the right, d_out has to be transposed: that X counts the columns of out.", 3,
-        ),
-        Mistake(
-            "a_as_it_is", "d_out x a for the first place",
-            "On the path through the X on the left, A is the other factor's part: going back, it is transposed.", 3,
-        ),
-        Mistake(
-            "a_turned", "d_out.T x a.T for the second place",
-            "On the path through the X on the right, A is transposed once too often: X stands transposed there "
-            "itself.", 3,
-        ),
-        Mistake(
-            "mean", "(first + second) / 2",
-            "You divided by 2; both paths act in full, so they are added.", 1,
-            shows="factor",
-        ),
-        Mistake(
-            "no_upstream", "d_out taken as ones",
-            "You differentiated the sum of out: d_out is not used. The chain rule multiplies by it.", 1,
-        ),
-        Mistake(
-            "transposed", "d_x.T",
-            "d_x was transposed at the end: a gradient has the shape of the array it belongs to.", 1,
-        ),
-        Mistake(
-            "upstream_turned", "d_out.T x a.T for the first place",
-            "On the path through the X on the left, d_out is transposed once too often: that X counts the rows "
-            "of out.", 3,
-        ),
-        Mistake(
-            "subtracted", "first - second",
-            "One path was subtracted from the other; what reaches out on different paths is added.", 1,
-            sets="paths",
-        ),
-        Mistake(
-            "symmetrised", "(d_out + d_out.T) x (a + a.T) / 2",
-            "d_out and A were both made symmetric; each of the two paths has one d_out and one A, and they go "
-            "together.", 3,
-            sets="paths",
-        ),
-        Mistake(
-            "textbook", "x (a + a.T)",
-            "This is the rule for the quadratic form of a vector, a single number; here out is a matrix, and "
-            "d_out has to come in.", 1,
-            sets="paths",
-        ),
+        Mistake("first_only", "first + second -> first",
+            "Only the X on the left is followed. The one on the right moves too, and its path is added.", 1, sets="paths"),
+        Mistake("second_only", "first + second -> second",
+            "Only the X on the right is followed. The one on the left moves too, and its path is added.", 1, sets="paths"),
+        Mistake("doubled", "first + second -> 2 * first",
+            "You took one path twice. The two places of X are not alike: A stands to the right of one, to the left of the other.", 2, sets="paths"),
+        Mistake("multiplied", "first + second -> first * second",
+            "You multiplied the two paths. Slopes multiply along a path; different paths are added.", 1, sets="paths"),
+        Mistake("upstream_as_it_is", "d_out.T -> d_out",
+            "On the path through the X on the right, d_out has to be transposed: that X counts the columns of out.", 3),
+        Mistake("a_as_it_is", "a.T -> a", "On the path through the X on the left, A is the other factor's part: going back, it is transposed.", 3),
+        Mistake("a_turned", "d_out.T @ x @ a -> d_out.T @ x @ a.T",
+            "On the path through the X on the right, A is transposed once too often: X stands transposed there itself.", 3),
+        Mistake("mean", "return first + second -> return (first + second) / 2",
+            "You divided by 2; both paths act in full, so they are added.", 1, shows="factor"),
+        Mistake("no_upstream", "first = -> d_out = np.ones_like(d_out)\nfirst =",
+            "You differentiated the sum of out: d_out is not used. The chain rule multiplies by it.", 1),
+        Mistake("transposed", "return first + second -> return (first + second).T",
+            "d_x was transposed at the end: a gradient has the shape of the array it belongs to.", 1),
+        Mistake("upstream_turned", "first = d_out -> first = d_out.T",
+            "On the path through the X on the left, d_out is transposed once too often: that X counts the rows of out.", 3),
+        Mistake("subtracted", "first + second -> first - second",
+            "One path was subtracted from the other; what reaches out on different paths is added.", 1, sets="paths"),
+        Mistake("symmetrised", "first + second -> (d_out + d_out.T) @ x @ (a + a.T) / 2",
+            "d_out and A were both made symmetric; each of the two paths has one d_out and one A, and they go together.", 3, sets="paths"),
+        Mistake("textbook", "first + second -> x @ (a + a.T)",
+            "This is the rule for the quadratic form of a vector, a single number; here out is a matrix, and d_out has to come in.", 1, sets="paths"),
     ),
     hints=(
         "X stands in two places, and moving one entry of it moves both. Hold one place fixed, find the gradient of "
@@ -169,13 +90,6 @@ USED_TWICE = Exercise(
     why="Each entry of X reaches out through two places. With the other place held fixed, each is a plain product; the "
     "chain rule adds the two gradients.",
     insight="When tokens are compared with tokens, each is used twice; so its gradient has two terms.",
-    accepts={
-        "einsum": lambda d_out, x, a: (
-            np.einsum("ij,kl,jl->ik", d_out, a, x) + np.einsum("ij,kl,ik->jl", d_out, a, x)
-        ),
-        "through one product": _through_one_product,
-        **accepts.USED_TWICE,
-    },
     outputs=("d_x",),
 )  # fmt: skip
 

@@ -4,9 +4,7 @@ import math
 
 import numpy as np
 
-from attnexercises.engine.model import Exercise, Probe
-from attnexercises.softmax import accepts, backward_mistakes
-from attnexercises.softmax.stable import plain_softmax
+from attnexercises.engine.model import Exercise, Mistake, Probe
 
 
 def softmax_backward(d_weights, weights):
@@ -23,64 +21,6 @@ def _softmax_backward_oracle(d_weights, weights):
             jacobian = [p[i] * ((i == j) - p[j]) for i in range(size)]
             d_x[(*row, j)] = math.fsum(dp[i] * jacobian[i] for i in range(size))
     return d_x
-
-
-def _softmax_backward_family(bugs):
-    def softmax_backward(d_weights, weights):
-        if "swapped" in bugs:
-            d_weights, weights = weights, d_weights
-        if "softmax_again" in bugs:
-            weights = plain_softmax(weights)
-        product = d_weights * weights
-        total = product.sum(axis=-1, keepdims=True)
-        if "no_rowsum" in bugs:
-            total = 0.0
-        elif "rowsum_dy" in bugs:
-            total = d_weights.sum(axis=-1, keepdims=True)
-        elif "mean_dy" in bugs:
-            total = d_weights.mean(axis=-1, keepdims=True)
-        elif "mean" in bugs:
-            total = product.mean(axis=-1, keepdims=True)
-        elif "axis_rows" in bugs:
-            total = product.sum(axis=-2, keepdims=True)
-        elif "axis_all" in bugs:
-            total = product.sum()
-        elif "sum_no_keepdims" in bugs:
-            total = product.sum(axis=-1)
-        elif "axis_1" in bugs:
-            total = product.sum(axis=1, keepdims=True)
-        elif "rows_of_axis_0" in bugs:
-            total = product.sum(axis=tuple(range(1, product.ndim)), keepdims=True)
-        factor = product if "product_reused" in bugs else d_weights
-        bracket = factor + total if "plus" in bugs else factor - total
-        out = bracket if "no_outer_y" in bugs else weights * bracket
-        if "no_bracket" in bugs:
-            out = product - total
-        elif "weight_on_mean" in bugs:
-            out = d_weights - weights * total
-        elif "no_diagonal" in bugs:
-            out = -weights * product.sum(axis=-1, keepdims=True)
-        elif "log_softmax" in bugs:
-            out = d_weights - weights * d_weights.sum(axis=-1, keepdims=True)
-        elif "renormalised" in bugs:
-            out = product / total
-        if "sigmoid" in bugs:
-            out = weights * (1 - weights) * d_weights
-        elif "ce_shortcut" in bugs:
-            out = weights - d_weights
-        return -out if "sign" in bugs else out
-
-    return softmax_backward
-
-
-def _softmax_backward_jacobian(d_weights, weights):
-    identity = np.eye(weights.shape[-1])
-    jacobian = weights[..., :, None] * (identity - weights[..., None, :])
-    return (d_weights[..., None, :] @ jacobian)[..., 0, :]
-
-
-def _softmax_backward_einsum(d_weights, weights):
-    return weights * d_weights - weights * np.einsum("...i,...i->...", weights, d_weights)[..., None]
 
 
 def _weights(rng, *shape):
@@ -103,7 +43,6 @@ SOFTMAX_BACKWARD = Exercise(
     blanks=2,
     oracle=_softmax_backward_oracle,
     solution=softmax_backward,
-    family=_softmax_backward_family,
     probes=(
         Probe("all sizes differ", lambda rng: (rng.normal(size=(2, 3, 5)), _weights(rng, 2, 3, 5))),
         Probe("square", lambda rng: (rng.normal(size=(4, 4)), _weights(rng, 4, 4)), "equal"),
@@ -122,7 +61,51 @@ SOFTMAX_BACKWARD = Exercise(
             "edge", why="Any number of axes, and each one of them stays, whatever its size.",
         ),
     ),
-    mistakes=backward_mistakes.SOFTMAX_BACKWARD,
+    mistakes=(
+        Mistake("no_rowsum", "d_weights - weighted_mean -> d_weights",
+            "Your gradient misses the row-sum term: raising one score lowers all other weights of its row, the `- weights * sum(d_weights * "
+            "weights)` part.", 2, sets="term"),
+        Mistake("sigmoid", "d_weights - weighted_mean -> (1 - weights) * d_weights",
+            "You used only the diagonal of the Jacobian (the sigmoid rule); the off-diagonal entries -p_i*p_j are missing.", 1, sets="term front"),
+        Mistake("rowsum_dy", "(d_weights * weights).sum -> d_weights.sum",
+            "The row's term is the plain sum of d_weights; it has to be the sum weighted by weights.", 2, sets="term"),
+        Mistake("mean", ".sum -> .mean",
+            "The row's term is the mean of d_weights * weights; it has to be their sum: the weights already do the averaging.", 2, sets="term"),
+        Mistake("mean_dy", "(d_weights * weights).sum -> d_weights.mean",
+            "The row's term is the plain mean of d_weights; every entry has to count by its weight: it is the weighted mean.", 2, sets="term"),
+        Mistake("no_bracket", "weights * (d_weights - weighted_mean) -> weights * d_weights - weighted_mean",
+            "The row's term is subtracted after the product; the weights have to multiply the whole difference.", 3),
+        Mistake("axis_rows", "axis=-1 -> axis=-2", "The sum in the Jacobian runs along the softmax axis (last), not along the rows.", 3, sets="term"),
+        Mistake("axis_all", "sum(axis=-1, keepdims=True) -> sum()",
+            "`sum()` is missing its axis: every row needs a term of its own, and batch elements must not be mixed.", 3, sets="term"),
+        Mistake("sum_no_keepdims", "sum(axis=-1, keepdims=True) -> sum(axis=-1)",
+            "Without `keepdims=True` the row sums are broadcast along columns, so each row gets the sums of other rows.", 3, sets="term"),
+        Mistake("no_outer_y", "weights * (d_weights -> (d_weights", "The bracket still has to be multiplied by weights.", 3, sets="front"),
+        Mistake("plus", "d_weights - weighted_mean -> d_weights + weighted_mean",
+            "The row's term is added, but raising one score takes weight away from the others: it has to be subtracted.", 2),
+        Mistake("sign", "return weights * (d_weights - weighted_mean) -> return -(weights * (d_weights - weighted_mean))",
+            "The sign of the whole gradient is turned round.", 3, shows="minus"),
+        Mistake("swapped", "weighted_mean = -> d_weights, weights = weights, d_weights\nweighted_mean =",
+            "weights and d_weights have changed places: the upstream gradient comes first, and it appears in the bracket.", 3),
+        Mistake("ce_shortcut", "weights * (d_weights - weighted_mean) -> weights - d_weights",
+            "`weights - target` is the gradient of softmax together with cross-entropy; here d_weights is a gradient, not a target.", 1),
+        Mistake("log_softmax", "weights * (d_weights - weighted_mean) -> d_weights - weights * d_weights.sum(axis=-1, keepdims=True)",
+            "This is the gradient of log-softmax; here the weights themselves were differentiated, not their logarithms.", 1, sets="outer"),
+        Mistake("softmax_again", "weighted_mean = -> weights = np.exp(weights) / np.exp(weights).sum(axis=-1, keepdims=True)\nweighted_mean =",
+            "weights went through the softmax once more; they are its output already.", 1),
+        Mistake("product_reused", "(d_weights - weighted_mean) -> (d_weights * weights - weighted_mean)",
+            "The product weights * d_weights is for the sum only; inside the bracket stands d_weights by itself.", 3),
+        Mistake("renormalised", "weights * (d_weights - weighted_mean) -> d_weights * weights / weighted_mean",
+            "You divided by the row sum, as softmax does going forward; in its Jacobian a term is subtracted.", 2, sets="outer"),
+        Mistake("weight_on_mean", "weights * (d_weights - weighted_mean) -> d_weights - weights * weighted_mean",
+            "weights multiply the sum alone here; both terms of the bracket need that factor.", 3, sets="outer"),
+        Mistake("no_diagonal", "weights * (d_weights - weighted_mean) -> -weights * weighted_mean",
+            "Only the outer product of the Jacobian is there; its diagonal, the weight times its own gradient, is missing.", 1, sets="outer"),
+        Mistake("axis_1", "axis=-1 -> axis=1",
+            "The sum runs along axis 1, the last one of a matrix only; with more axes the last one is `axis=-1`.", 3, sets="term"),
+        Mistake("rows_of_axis_0", "axis=-1 -> axis=tuple(range(1, weights.ndim))",
+            "A loop over axis 0 takes whole matrices for rows as soon as there are three axes; a row is what lies along the last.", 3, sets="term"),
+    ),
     hints=(
         "The Jacobian of one row is p_i * (delta_ij - p_j). You need the vector d_weights times this matrix, not the "
         "matrix.",
@@ -134,9 +117,6 @@ SOFTMAX_BACKWARD = Exercise(
     why="The Jacobian is a diagonal minus an outer product, so its product with a vector needs one weighted mean a row "
     "and never the k x k matrix. A score is pushed by how far its upstream gradient lies from that mean.",
     insight="Every row of the answer sums to 0: moving all scores of a row together changes no weight.",
-    accepts={
-        "explicit jacobian": _softmax_backward_jacobian, "einsum": _softmax_backward_einsum, **accepts.SOFTMAX_BACKWARD,
-    },
     outputs=("d_x",),
 )  # fmt: skip
 

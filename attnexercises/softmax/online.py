@@ -4,9 +4,8 @@ import math
 
 import numpy as np
 
-from attnexercises.engine.model import Exercise, Probe
+from attnexercises.engine.model import Exercise, Mistake, Probe
 from attnexercises.method.access import exponents, goes_back, most_read_at_once, reads
-from attnexercises.softmax import accepts, online_mistakes
 
 
 def online_softmax(x, block):
@@ -29,43 +28,6 @@ def _oracle(x, block):
     return maximum, math.fsum(math.exp(score - maximum) for score in scores)
 
 
-def _family(bugs):
-    def online_softmax(x, block):
-        if "maximum_not_counted" in bugs:
-            return _new_maximum_not_counted(x, block)
-        maximum = 0.0 if "m_init_0" in bugs else -np.inf
-        total = 1.0 if "l_init_1" in bugs else 0.0
-        for j in range(len(x) // block if "drop_tail" in bugs else math.ceil(len(x) / block)):
-            part = x[j * block : (j + 1) * block + ("overlap" in bugs)]
-            top = part.max()
-            new_maximum = top if "block_max" in bugs else max(maximum, top)
-            if top == -np.inf and "nan_block" not in bugs:
-                continue
-            rescale = np.exp(maximum - new_maximum)
-            if "no_rescale" in bugs:
-                rescale = 1.0
-            elif "alpha_inv" in bugs:
-                rescale = np.exp(new_maximum - maximum) if total else 1.0
-            elif "nan_first" in bugs and maximum == -np.inf:
-                rescale = np.nan  # what exp(inf) * 0 makes of the sum
-            elif "alpha_block" in bugs:
-                rescale = np.exp(maximum - top)
-            shift = top if "sum_local" in bugs else new_maximum
-            if "old_maximum" in bugs and maximum > -np.inf:
-                shift = maximum
-            if "not_shifted" in bugs:
-                shift, rescale = 0.0, 1.0
-            exponentials = np.exp(part - shift)
-            block_total = exponentials.mean() if "mean" in bugs else exponentials.sum()
-            if "block_rescaled" in bugs:
-                block_total = rescale * block_total
-            total = block_total if "overwrite" in bugs else rescale * total + block_total
-            maximum = new_maximum
-        return maximum, (maximum + np.log(total) if "logsumexp" in bugs else total)
-
-    return online_softmax
-
-
 def _new_maximum_not_counted(x, block):
     maximum, total = -math.inf, 0.0
     for score in x:
@@ -73,36 +35,6 @@ def _new_maximum_not_counted(x, block):
             maximum, total = score, total * math.exp(maximum - score)
         elif score > -math.inf:
             total += math.exp(score - maximum)
-    return maximum, total
-
-
-def _one_score_at_a_time(x, block):
-    maximum, total = -math.inf, 0.0
-    for score in x:
-        if score == -math.inf:
-            continue
-        if score > maximum:
-            maximum, total = score, total * math.exp(maximum - score) + 1.0
-        else:
-            total += math.exp(score - maximum)
-    return maximum, total
-
-
-def _by_logsumexp(x, block):
-    maximum, both = -np.inf, -np.inf
-    for start in range(0, len(x), block):
-        scores = x[start : start + block]
-        maximum, both = np.maximum(maximum, scores.max()), np.logaddexp(both, np.logaddexp.reduce(scores))
-    return maximum, np.exp(both - maximum) if maximum > -np.inf else 0.0
-
-
-def _safe_shift(x, block):
-    maximum, total = -np.inf, 0.0
-    for part in np.split(x, range(block, len(x), block)):
-        new_maximum = np.maximum(maximum, part.max())
-        shift = 0.0 if np.isneginf(new_maximum) else new_maximum
-        total = total * np.exp(maximum - shift) + np.exp(part - shift).sum()
-        maximum = new_maximum
     return maximum, total
 
 
@@ -167,7 +99,6 @@ ONLINE_SOFTMAX = Exercise(
     blanks=3,
     oracle=_oracle,
     solution=online_softmax,
-    family=_family,
     probes=(
         Probe("random, the last block shorter", _random),
         Probe(
@@ -206,7 +137,45 @@ ONLINE_SOFTMAX = Exercise(
             why="A maximum of 0 is a maximum; and it occurs three times, twice in one block.",
         ),
     ),
-    mistakes=online_mistakes.ONLINE_SOFTMAX,
+    mistakes=(
+        Mistake("no_rescale", "total * np.exp(maximum - new_maximum) -> total",
+            "The old sum was not rescaled: it was measured against the old maximum, so multiply it by exp(old maximum - new maximum).",
+            2, sets="rescale"),
+        Mistake("alpha_inv", "np.exp(maximum - new_maximum) -> (np.exp(new_maximum - maximum) if total else 1.0)",
+            "The rescale factor is upside down: it is exp(old maximum - new maximum), at most 1.", 3, sets="rescale"),
+        Mistake("nan_first", "np.exp(maximum - new_maximum) -> (np.nan if maximum == -np.inf else np.exp(maximum - new_maximum))",
+            "In the first block the old maximum is -inf: the old sum then needs the factor exp(-inf) = 0, and no score can be measured against "
+            "that maximum.", 3, shows="lost", sets="rescale"),
+        Mistake("alpha_block", "maximum - new_maximum -> maximum - scores.max()",
+            "The factor uses the block's maximum; use the new running maximum, which can be the old one.", 3, sets="rescale"),
+        Mistake("sum_local", "scores - new_maximum -> scores - scores.max()",
+            "The block's sum is measured against its own maximum; use the new running maximum for both parts.", 3),
+        Mistake("block_max", "max(maximum, scores.max()) -> scores.max()",
+            "The new maximum is the block's own; it has to be the larger of the old one and the block's.", 1),
+        Mistake("m_init_0", "-np.inf, 0.0 -> 0.0, 0.0", "The maximum starts at 0, above scores that are all negative: start with -inf.", 1),
+        Mistake("l_init_1", "-np.inf, 0.0 -> -np.inf, 1.0", "The total starts at 1: the sum over nothing is 0.", 1),
+        Mistake("overwrite", "rescaled + np.exp -> np.exp",
+            "The sum of earlier blocks is lost: the total is overwritten instead of updated.", 2, sets="rescale"),
+        Mistake("drop_tail", "len(x) -> len(x) // block * block",
+            "The last, shorter block was skipped: there are len(x) / block blocks, rounded up.", 1),
+        Mistake("nan_block", "if new_maximum > -np.inf -> if True",
+            "While every score so far is -inf, so is the new maximum, and -inf - (-inf) is NaN; skip such a block or shift by 0 there.",
+            3, shows="lost"),
+        Mistake("old_maximum", "scores - new_maximum -> scores - (maximum if maximum > -np.inf else new_maximum)",
+            "The block is measured against the old maximum; use the new running maximum for both parts.", 3, sets="shift"),
+        Mistake("block_rescaled", ("total * np.exp -> np.exp",
+                "rescaled + np.exp(scores - new_maximum).sum() -> rescaled * (total + np.exp(scores - new_maximum).sum())"),
+            "The block's sum was rescaled together with the old one; it is measured against the new maximum already.", 3),
+        Mistake("not_shifted", ("total * np.exp(maximum - new_maximum) -> total", "scores - new_maximum -> scores"),
+            "The exponentials are not measured against a maximum: total has to be the sum of exp(score - maximum).", 2, sets="rescale"),
+        Mistake("mean", ".sum() -> .mean()", "The exponentials of a block were averaged; total is a sum over all scores seen so far.", 2),
+        Mistake("logsumexp", "return maximum, total -> return maximum, maximum + np.log(total)",
+            "The logarithm was taken, and the maximum added: that is the logsumexp; total is the sum itself.", 2),
+        Mistake("overlap", "start + block] -> start + block + 1]",
+            "Two blocks share a score at their border, so it counts twice; a slice leaves out its upper end.", 1),
+        Mistake("maximum_not_counted", _new_maximum_not_counted,
+            "At a new maximum the old sum is rescaled, but the new score itself, exp(0), was not added.", 2),
+    ),
     hints=(
         "Follow one old term of the sum. It is exp(score - maximum), and has to become exp(score - new_maximum): what "
         "is the quotient of the two?",
@@ -220,10 +189,6 @@ ONLINE_SOFTMAX = Exercise(
     "this when the maximum moves. The guard is for rows in which every score so far is -inf: -inf - (-inf) would be "
     "NaN.",
     insight="Only two numbers are carried along, however long the row is; Flash attention is built on them.",
-    accepts={
-        "loops": _one_score_at_a_time, "by logsumexp": _by_logsumexp, "safe shift": _safe_shift,
-        **accepts.ONLINE_SOFTMAX,
-    },
     outputs=("maximum", "total"),
     method=_method,
 )  # fmt: skip

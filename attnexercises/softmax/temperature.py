@@ -5,8 +5,7 @@ import math
 
 import numpy as np
 
-from attnexercises.engine.model import Exercise, Probe
-from attnexercises.softmax import accepts, temperature_mistakes
+from attnexercises.engine.model import Exercise, Mistake, Probe
 
 
 def temperature_gradient(d_weights, scores, temperature):
@@ -29,63 +28,6 @@ def _oracle(d_weights, scores, temperature):
             float(g) * (exponential / total).imag for g, exponential in zip(d_weights[row], exponentials, strict=True)
         ]
     return math.fsum(contributions) / step
-
-
-def _family(bugs):
-    def temperature_gradient(d_weights, scores, temperature):
-        factor = temperature if "multiplied" in bugs else 1.0 if "at_one" in bugs else 1 / temperature
-        scaled = scores * factor
-        axis = 0 if "axis_0" in bugs else None if "axis_all" in bugs else -1
-        shift = 0.0 if "no_max" in bugs else scaled.max(axis=axis, keepdims=True)
-        exponentials = np.exp(scaled - shift)
-        weights = exponentials / exponentials.sum(axis=axis, keepdims=True)
-        mean = (weights * d_weights).sum(axis=axis, keepdims="no_keepdims" not in bugs)
-        if "no_mean" in bugs:
-            mean = 0.0
-        elif "plain_mean" in bugs:
-            mean = d_weights.mean(axis=-1, keepdims=True)
-        d_scaled = weights * (d_weights - mean)
-        if "sigmoid" in bugs:
-            d_scaled = weights * (1 - weights) * d_weights
-        elif "no_softmax" in bugs:
-            d_scaled = d_weights
-        if "d_scores" in bugs:
-            return d_scaled / temperature
-        slope = 1.0 if "as_factor" in bugs else -1 / temperature ** (1 if "no_square" in bugs else 2)
-        terms = d_scaled * slope * (scores / temperature if "scaled_twice" in bugs else scores)
-        if "no_scores" in bugs:
-            terms = d_scaled * slope
-        if "sign" in bugs:
-            terms = -terms
-        if "last_row" in bugs:
-            terms = terms.reshape(-1, terms.shape[-1])[-1]
-        if "per_row" in bugs:
-            return terms.sum(axis=-1)
-        if "mean_of_rows" in bugs:
-            return terms.sum(axis=-1).mean()
-        return terms.mean() if "mean_of_all" in bugs else terms.sum()
-
-    return temperature_gradient
-
-
-def _softmax(scaled):
-    exponentials = np.exp(scaled - scaled.max(axis=-1, keepdims=True))
-    return exponentials / exponentials.sum(axis=-1, keepdims=True)
-
-
-def _covariance(d_weights, scores, temperature):
-    p = _softmax(scores / temperature)
-    g_mean, x_mean = ((p * part).sum(axis=-1, keepdims=True) for part in (d_weights, scores))
-    return -np.sum(p * (d_weights - g_mean) * (scores - x_mean)) / temperature**2
-
-
-def _one_step_of_the_chain_after_the_other(d_weights, scores, temperature):
-    total = 0.0
-    for row in np.ndindex(scores.shape[:-1]):
-        p, g = _softmax(scores[row] / temperature), d_weights[row]
-        jacobian = np.diag(p) - np.outer(p, p)
-        total += g @ jacobian @ (-scores[row] / temperature**2)
-    return total
 
 
 def _inputs(rng, shape, temperature):
@@ -116,7 +58,6 @@ TEMPERATURE_GRADIENT = Exercise(
     blanks=3,
     oracle=_oracle,
     solution=temperature_gradient,
-    family=_family,
     probes=(
         Probe("all sizes differ", lambda rng: _inputs(rng, (2, 3, 5), 0.7)),
         Probe("square", lambda rng: _inputs(rng, (4, 4), 2.5), "equal"),
@@ -141,7 +82,47 @@ TEMPERATURE_GRADIENT = Exercise(
             "zeros among the scores", _zeros, "edge", why="A score of 0 is a score like any other; it hides nothing.",
         ),
     ),
-    mistakes=temperature_mistakes.TEMPERATURE_GRADIENT,
+    mistakes=(
+        Mistake("sign", "return -(d_scaled -> return (d_scaled",
+            "The sign is turned round: what does x / T do when T grows and x is positive?", 2, shows="minus", sets="slope"),
+        Mistake("no_square", "temperature**2 -> temperature",
+            "A factor 1/T is missing: what is the derivative of x / T with respect to T?", 2, sets="slope"),
+        Mistake("scaled_twice", "d_scaled * scores -> d_scaled * scores / temperature",
+            "There is one division by T too many: differentiate x / T, with the raw score x.", 2),
+        Mistake("as_factor", "-(d_scaled * scores).sum() / temperature**2 -> (d_scaled * scores).sum()",
+            "You differentiated by a factor that multiplies the scores, that is by 1/T; one step of the chain to T is missing.", 2, sets="slope"),
+        Mistake("at_one", "scores / temperature -> scores",
+            "The softmax sees the scores as they are; they have to be divided by the temperature first.", 1, sets="temperature"),
+        Mistake("multiplied", "scores / temperature -> scores * temperature",
+            "The scores were multiplied by the temperature before the softmax; a temperature divides.", 1, sets="temperature"),
+        Mistake("no_softmax", "weights * (d_weights - (weights * d_weights).sum(axis=-1, keepdims=True)) -> d_weights",
+            "d_weights met the scores directly: it is the gradient for the weights and has to go through the softmax first.", 1, sets="mean"),
+        Mistake("no_scores", "d_scaled * scores -> d_scaled",
+            "The pushes on the scaled scores are added up as they are; each counts by how far T moves its scaled score.", 2, shows="zero"),
+        Mistake("no_mean", "d_weights - (weights * d_weights).sum(axis=-1, keepdims=True) -> d_weights",
+            "On the way through the softmax the weighted mean is missing: every weight depends on all scores of its row.", 3, sets="mean"),
+        Mistake("plain_mean", "(weights * d_weights).sum(axis=-1 -> d_weights.mean(axis=-1",
+            "On the way through the softmax you subtract the plain mean of d_weights; it has to be weighted.", 3, sets="mean"),
+        Mistake("sigmoid", "d_weights - (weights * d_weights).sum(axis=-1, keepdims=True) -> (1 - weights) * d_weights",
+            "On the way through the softmax only the diagonal of the Jacobian was kept: all weights of the row move.", 3, sets="mean"),
+        Mistake("no_keepdims", "d_weights).sum(axis=-1, keepdims=True) -> d_weights).sum(axis=-1)",
+            "Without `keepdims=True` the weighted means are broadcast along columns, so each row gets those of other rows.", 3, sets="mean"),
+        Mistake("d_scores", "-(d_scaled * scores).sum() / temperature**2 -> d_scaled / temperature",
+            "You returned the gradient for the scores; they share one temperature, and its gradient is one number.", 2),
+        Mistake("per_row", "sum() -> sum(axis=-1)",
+            "You summed along each row only; all rows share one temperature, and the loss feels it through each of them.", 3, sets="sum"),
+        Mistake("mean_of_rows", "sum() -> sum(axis=-1).mean()",
+            "The rows were averaged; the contributions of all paths from T to the loss add up.", 3, sets="sum"),
+        Mistake("mean_of_all", "sum() -> mean()",
+            "You took the mean of all contributions, not their sum: the chain rule adds the paths up.", 3, sets="sum"),
+        Mistake("no_max", "scaled - scaled.max(axis=-1, keepdims=True) -> scaled",
+            "Large exponents overflow: shift each row by its own maximum before `exp`.", 3, shows="lost"),
+        Mistake("axis_0", "axis=-1 -> axis=0", "The softmax ran over axis 0; each row, along the last axis, has weights of its own.", 3, sets="axis"),
+        Mistake("axis_all", "axis=-1 -> axis=None",
+            "One softmax ran over all scores together; each row, along the last axis, has weights of its own.", 3, sets="axis"),
+        Mistake("last_row", ".sum() -> .reshape(-1, scores.shape[-1])[-1].sum()",
+            "Only the last row counts here: in a loop over rows, add each row's contribution to what is there.", 3, sets="sum"),
+    ),
     hints=(
         "Give the scaled scores a name, y = x / T. From T to the loss there are two steps: T moves every y, and the y "
         "move the weights. You have the second one already.",
@@ -153,10 +134,6 @@ TEMPERATURE_GRADIENT = Exercise(
     why="Softmax passes the upstream gradient to the scaled scores, and each of them passes its part to T with the slope "
     "-x / T**2. One number feeds every score of every row, so all contributions are added.",
     insight="It is minus the covariance of upstream gradient and scores under the weights, divided by T squared.",
-    accepts={
-        "covariance": _covariance, "with the Jacobian": _one_step_of_the_chain_after_the_other,
-        **accepts.TEMPERATURE_GRADIENT,
-    },
     outputs=("d_temperature",),
     atol=1e-8,  # weights are right to 1e-13 near scores of 1000, and these are multiplied by the scores
     cancelling=(frozenset({"no_square", "scaled_twice"}),),

@@ -1,4 +1,4 @@
-"""Right answers by ways that are rarer than those in each exercise's `accepts`. None of them may be refused."""
+"""Right answers by ways that are rarer than those in `accepted`. None of them may be refused."""
 
 import functools
 import math

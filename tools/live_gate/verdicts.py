@@ -8,11 +8,12 @@ from attnexercises.engine.registry import registry
 
 def known():
     """Pairs (name, exercise, answer): solutions, accepted ways, mistakes, and the corpus of wrong answers."""
+    from accepted import accepted
     from corpus import answers
 
     for exercise in registry().values():
         yield f"{exercise.id}: solution", exercise, exercise.solution
-        for name, way in exercise.accepts.items():
+        for name, way in accepted(exercise.id).items():
             yield f"{exercise.id}: accepted, {name}", exercise, way
         for mistake in exercise.mistakes:
             yield f"{exercise.id}: mistake, {mistake.id}", exercise, exercise.family(frozenset({mistake.id}))

@@ -1,4 +1,4 @@
-"""Other right ways to write the functions of this chapter: the checks must accept them."""
+"""Other right ways to write the functions of the prerequisites."""
 
 import numpy as np
 
@@ -45,6 +45,41 @@ def twice_by_tensordot(d_out, x, a):
     return once + np.tensordot(np.tensordot(d_out, x, axes=([0], [0])), a, axes=([1], [0]))
 
 
-PRODUCT_TRANSPOSE = {"loops": product_in_loops, "tensordot": product_by_tensordot}
-LINEAR_BACKWARD = {"loops": linear_in_loops, "tensordot": linear_by_tensordot}
-USED_TWICE = {"loops": twice_in_loops, "tensordot": twice_by_tensordot}
+def _linear_backward_row_by_row(d_out, x, weight):
+    d_x, d_weight = np.zeros(x.shape), np.zeros(weight.shape)
+    for i in range(len(x)):
+        d_x[i] = weight @ d_out[i]
+        d_weight += np.outer(x[i], d_out[i])
+    return d_x, d_weight
+
+
+def _through_one_product(d_out, x, a):
+    y = x @ a  # out = y @ x.T
+    d_y = d_out @ x
+    return d_y @ a.T + d_out.T @ y
+
+
+ACCEPTED = {
+    "product_transpose": {
+        "transpose at the end": lambda a_t, b, c_t: (a_t.mT @ b @ c_t.mT).mT,
+        "einsum": lambda a_t, b, c_t: np.einsum("...mn,...mk,...dk->...dn", a_t, b, c_t),
+        "loops": product_in_loops,
+        "tensordot": product_by_tensordot,
+    },
+    "linear_backward": {
+        "einsum": lambda d_out, x, weight: (
+            np.einsum("nd,md->nm", d_out, weight), np.einsum("nm,nd->md", x, d_out),
+        ),
+        "row by row": _linear_backward_row_by_row,
+        "loops": linear_in_loops,
+        "tensordot": linear_by_tensordot,
+    },
+    "used_twice": {
+        "einsum": lambda d_out, x, a: (
+            np.einsum("ij,kl,jl->ik", d_out, a, x) + np.einsum("ij,kl,ik->jl", d_out, a, x)
+        ),
+        "through one product": _through_one_product,
+        "loops": twice_in_loops,
+        "tensordot": twice_by_tensordot,
+    },
+}  # fmt: skip

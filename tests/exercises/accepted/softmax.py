@@ -1,4 +1,4 @@
-"""Other right ways to write the functions of this chapter: the checks must accept them."""
+"""Other right ways to write the functions of the chapter on softmax."""
 
 import math
 
@@ -127,13 +127,100 @@ def online_by_where(x, block):
     return maximum, total
 
 
-SOFTMAX = {
-    "loops": softmax_in_loops, "einsum": softmax_by_einsum, "tensordot": softmax_by_tensordot,
-    "logaddexp": softmax_by_logsumexp,
-}  # fmt: skip
-SOFTMAX_BACKWARD = {"loops": backward_in_loops, "tensordot": backward_by_tensordot, "where": backward_by_where}
-TEMPERATURE_GRADIENT = {
-    "loops": temperature_in_loops, "einsum": temperature_by_einsum, "tensordot": temperature_by_tensordot,
-    "where": temperature_by_where,
-}  # fmt: skip
-ONLINE_SOFTMAX = {"einsum": online_by_einsum, "tensordot": online_by_tensordot, "where": online_by_where}
+def _softmax_logsumexp(x):
+    largest = x.max(axis=-1, keepdims=True)
+    return np.exp(x - largest - np.log(np.exp(x - largest).sum(axis=-1, keepdims=True)))
+
+
+def _softmax_backward_jacobian(d_weights, weights):
+    identity = np.eye(weights.shape[-1])
+    jacobian = weights[..., :, None] * (identity - weights[..., None, :])
+    return (d_weights[..., None, :] @ jacobian)[..., 0, :]
+
+
+def _softmax_backward_einsum(d_weights, weights):
+    return weights * d_weights - weights * np.einsum("...i,...i->...", weights, d_weights)[..., None]
+
+
+def _softmax(scaled):
+    exponentials = np.exp(scaled - scaled.max(axis=-1, keepdims=True))
+    return exponentials / exponentials.sum(axis=-1, keepdims=True)
+
+
+def _covariance(d_weights, scores, temperature):
+    p = _softmax(scores / temperature)
+    g_mean, x_mean = ((p * part).sum(axis=-1, keepdims=True) for part in (d_weights, scores))
+    return -np.sum(p * (d_weights - g_mean) * (scores - x_mean)) / temperature**2
+
+
+def _one_step_of_the_chain_after_the_other(d_weights, scores, temperature):
+    total = 0.0
+    for row in np.ndindex(scores.shape[:-1]):
+        p, g = _softmax(scores[row] / temperature), d_weights[row]
+        jacobian = np.diag(p) - np.outer(p, p)
+        total += g @ jacobian @ (-scores[row] / temperature**2)
+    return total
+
+
+def _one_score_at_a_time(x, block):
+    maximum, total = -math.inf, 0.0
+    for score in x:
+        if score == -math.inf:
+            continue
+        if score > maximum:
+            maximum, total = score, total * math.exp(maximum - score) + 1.0
+        else:
+            total += math.exp(score - maximum)
+    return maximum, total
+
+
+def _by_logsumexp(x, block):
+    maximum, both = -np.inf, -np.inf
+    for start in range(0, len(x), block):
+        scores = x[start : start + block]
+        maximum, both = np.maximum(maximum, scores.max()), np.logaddexp(both, np.logaddexp.reduce(scores))
+    return maximum, np.exp(both - maximum) if maximum > -np.inf else 0.0
+
+
+def _safe_shift(x, block):
+    maximum, total = -np.inf, 0.0
+    for part in np.split(x, range(block, len(x), block)):
+        new_maximum = np.maximum(maximum, part.max())
+        shift = 0.0 if np.isneginf(new_maximum) else new_maximum
+        total = total * np.exp(maximum - shift) + np.exp(part - shift).sum()
+        maximum = new_maximum
+    return maximum, total
+
+
+ACCEPTED = {
+    "softmax": {
+        "logsumexp": _softmax_logsumexp,
+        "loops": softmax_in_loops,
+        "einsum": softmax_by_einsum,
+        "tensordot": softmax_by_tensordot,
+        "logaddexp": softmax_by_logsumexp,
+    },
+    "softmax_backward": {
+        "explicit jacobian": _softmax_backward_jacobian,
+        "einsum": _softmax_backward_einsum,
+        "loops": backward_in_loops,
+        "tensordot": backward_by_tensordot,
+        "where": backward_by_where,
+    },
+    "temperature_gradient": {
+        "covariance": _covariance,
+        "with the Jacobian": _one_step_of_the_chain_after_the_other,
+        "loops": temperature_in_loops,
+        "einsum": temperature_by_einsum,
+        "tensordot": temperature_by_tensordot,
+        "where": temperature_by_where,
+    },
+    "online_softmax": {
+        "loops": _one_score_at_a_time,
+        "by logsumexp": _by_logsumexp,
+        "safe shift": _safe_shift,
+        "einsum": online_by_einsum,
+        "tensordot": online_by_tensordot,
+        "where": online_by_where,
+    },
+}

@@ -1,4 +1,4 @@
-"""Other right ways to write the functions of this chapter: the checks must accept them."""
+"""Other right ways to write the functions of the chapter on gradients."""
 
 import math
 
@@ -111,11 +111,50 @@ def additive_by_where(d_out, query, key, value, w):
     return d_sum.sum(axis=-2), d_sum.sum(axis=-3), weights.mT @ d_out, d_w
 
 
-SDPA_BACKWARD = {
-    "loops": backward_in_loops, "einsum": backward_by_einsum, "tensordot": backward_by_tensordot,
-    "where": backward_by_where,
-}  # fmt: skip
-ADDITIVE_BACKWARD = {
-    "loops": additive_in_loops, "einsum": additive_by_einsum, "tensordot": additive_by_tensordot,
-    "where": additive_by_where,
-}  # fmt: skip
+def _through_jacobian(d_out, query, key, value):
+    weights = plain_softmax(query @ key.mT / math.sqrt(query.shape[-1]))
+    d_weights = np.einsum("...qv,...kv->...qk", d_out, value)
+    jacobian = weights[..., :, None] * (np.eye(weights.shape[-1]) - weights[..., None, :])
+    d_scores = np.einsum("...qj,...qjk->...qk", d_weights, jacobian) / math.sqrt(query.shape[-1])
+    d_query = np.einsum("...qk,...kd->...qd", d_scores, key)
+    d_key = np.einsum("...qk,...qd->...kd", d_scores, query)
+    return d_query, d_key, np.einsum("...qk,...qv->...kv", weights, d_out)
+
+
+def _mean_from_the_output(d_out, query, key, value):
+    weights = plain_softmax(query @ key.mT / math.sqrt(query.shape[-1]))
+    row_mean = (d_out * (weights @ value)).sum(axis=-1, keepdims=True)
+    d_scores = weights * (d_out @ value.mT - row_mean) / math.sqrt(query.shape[-1])
+    return d_scores @ key, d_scores.mT @ query, weights.mT @ d_out
+
+
+def _with_a_column(d_out, query, key, value, w):
+    """w as a column, the row mean from the output, the slope of tanh from its other form."""
+    total = query[..., :, None, :] + key[..., None, :, :]
+    scores = (np.tanh(total) @ w[:, None])[..., 0]
+    weights = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    weights /= weights.sum(axis=-1, keepdims=True)
+    row_mean = np.sum(d_out * (weights @ value), axis=-1, keepdims=True)
+    d_scores = (weights * (d_out @ value.mT - row_mean))[..., None]
+    d_sum = d_scores * w / np.cosh(total) ** 2
+    d_w = (d_scores * np.tanh(total)).reshape(-1, len(w)).sum(axis=0)
+    return np.einsum("...qkd->...qd", d_sum), np.einsum("...qkd->...kd", d_sum), weights.mT @ d_out, d_w
+
+
+ACCEPTED = {
+    "sdpa_backward": {
+        "the whole Jacobian": _through_jacobian,
+        "row mean from the output": _mean_from_the_output,
+        "loops": backward_in_loops,
+        "einsum": backward_by_einsum,
+        "tensordot": backward_by_tensordot,
+        "where": backward_by_where,
+    },
+    "additive_backward": {
+        "w as a column, row mean from the output": _with_a_column,
+        "loops": additive_in_loops,
+        "einsum": additive_by_einsum,
+        "tensordot": additive_by_tensordot,
+        "where": additive_by_where,
+    },
+}
