@@ -75,8 +75,8 @@ _MISTAKES = (
             "You summed over the keys, for each query; a bias belongs to a distance.", 2, shows="zero",
             sets="collect"),
     Mistake("last_query",
-            "np.array([np.trace(d_scores, offset=-r, axis1=-2, axis2=-1).sum() for r in range(n)]) -> d_scores[..., "
-            "-1, ::-1].reshape(-1, n).sum(axis=0)",
+            "np.array([np.trace(d_scores, offset=-r, axis1=-2, axis2=-1).sum() for r in range(n)]) -> "
+            "d_scores[..., -1, ::-1].reshape(-1, n).sum(axis=0)",
             "Only the last query was asked: every query that is far enough in uses the same bias.", 2, sets="collect"),
     Mistake("future", "offset=-r -> offset=r",
             "You collected where keys lie in the future, which is hidden; the past lies on the other side of the "
@@ -104,8 +104,8 @@ _MISTAKES = (
             "The weighted mean of d_weights was taken along the queries; a softmax ties the keys of one query.", 1,
             sets="softmax"),
     Mistake("paren",
-            "weights * (d_weights - (weights * d_weights).sum(axis=-1, keepdims=True)) -> weights * d_weights - "
-            "(weights * d_weights).sum(axis=-1, keepdims=True)",
+            "weights * (d_weights - (weights * d_weights).sum(axis=-1, keepdims=True)) -> "
+            "weights * d_weights - (weights * d_weights).sum(axis=-1, keepdims=True)",
             "The row's mean was taken off after the weights were applied; it belongs to d_weights.", 1,
             sets="softmax"),
     Mistake("plus", "(d_weights - -> (d_weights +",

@@ -43,9 +43,10 @@ PADDED_CAUSAL_ATTENTION = (
     Mistake("after_no_renorm", ("keep | ~alive -> True", "alive, weights, 0 -> keep, weights, 0"),
             "Keys were hidden after the softmax, and took their share of the sum with them; hide them before it.", 2,
             sets="hide"),
-    Mistake("after_renorm", ("keep | ~alive -> True",
-            "exponentials / exponentials.sum(axis=-1, keepdims=True) -> exponentials * keep / "
-            "np.maximum((exponentials * keep).sum(axis=-1, keepdims=True), 1e-300)"),
+    Mistake("after_renorm",
+            ("keep | ~alive -> True",
+             "exponentials / exponentials.sum(axis=-1, keepdims=True) -> "
+             "exponentials * keep / np.maximum((exponentials * keep).sum(axis=-1, keepdims=True), 1e-300)"),
             "Keys were hidden after the softmax: one with a huge score has wiped out the visible ones by then.", 2,
             sets="hide"),
     Mistake("times_zero", (_CARELESS, "-np.inf -> 0.0"),

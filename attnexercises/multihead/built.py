@@ -56,8 +56,9 @@ _PREVIOUS = Exercise(
                 "The row of a place asks for the place after it; the one before is wanted.", 2, sets="place"),
         Mistake("two_back", "k=-1 -> k=-2",
                 "The row of a place asks for the place two before it; the one before is wanted.", 2, sets="place"),
-        Mistake("letters", ("places, places -> places, letters", "[letters:] -> [:letters]",
-                "np.eye(places, k=-1) -> np.eye(letters)", "np.eye(places) -> np.eye(letters)"),
+        Mistake("letters",
+                ("places, places -> places, letters", "[letters:] -> [:letters]",
+                 "np.eye(places, k=-1) -> np.eye(letters)", "np.eye(places) -> np.eye(letters)"),
                 "The rows of the letters are filled, not those of the places: a token asks for its own letter.", 1,
                 sets="place"),
         Mistake("sign", "= np.sqrt(places) -> = -np.sqrt(places)",
@@ -120,7 +121,8 @@ _FIRST = Exercise(
                 2),
         Mistake("itself",
                 "return query_weight, key_weight -> "
-                "place = np.eye(letters + places)[:, letters:]\nreturn 99 * np.sqrt(places) * place, place",
+                "place = np.eye(letters + places)[:, letters:]\n"
+                "return 99 * np.sqrt(places) * place, place",
                 "A token asks for its own place; it has to ask for its letter and for an early place.", 1),
         Mistake("own_place",
                 "query_weight[:letters, letters] = 1.0 -> query_weight[letters:, letters] = np.arange(places)",

@@ -61,8 +61,9 @@ _MISTAKES = (
     Mistake("no_Wo", "merged @ out_weight -> merged", "The out weight is missing: it has to mix the heads.", 3),
     Mistake("W_T",
             "heads): -> "
-            "heads):\n    query_weight, key_weight, value_weight, out_weight = query_weight.T, key_weight.T, "
-            "value_weight.T, out_weight.T",
+            "heads):\n"
+            "    query_weight, key_weight, value_weight, out_weight = query_weight.T, key_weight.T, value_weight.T, "
+            "out_weight.T",
             "All weights are used transposed, as PyTorch stores them; here a projection is x times weight.", 1),
     Mistake("one_head", "query, key, value = -> heads = 1\nquery, key, value =",
             "The features were not split: there is one single head of full width.", 2, sets="heads"),
@@ -81,9 +82,10 @@ _MISTAKES = (
     Mistake("scale_d", "np.sqrt(query.shape[-1]) -> query.shape[-1]",
             "In all, the scores were divided by d and not by its root: by d itself, or by the root twice.", 1,
             sets="scale"),
-    Mistake("scale_after", ("/ np.sqrt(query.shape[-1]) ->",
-            "exponentials / exponentials.sum(axis=-1, keepdims=True) -> "
-            "exponentials / exponentials.sum(axis=-1, keepdims=True) / np.sqrt(query.shape[-1])"),
+    Mistake("scale_after",
+            ("/ np.sqrt(query.shape[-1]) ->",
+             "exponentials / exponentials.sum(axis=-1, keepdims=True) -> "
+             "exponentials / exponentials.sum(axis=-1, keepdims=True) / np.sqrt(query.shape[-1])"),
             "The weights were divided by the root of d; it is the scores, before the softmax, that have to be.", 1,
             sets="scale"),
     Mistake("max_global", "scores.max(axis=-1, keepdims=True) -> scores.max()",
@@ -96,12 +98,14 @@ _MISTAKES = (
     Mistake("within_tokens", ".transpose(0, 2, 1, 3) ->",
             "In each token its heads look at one another; each head should look at all tokens: exchange the axes n "
             "and h.", 2, sets="split merge"),
-    Mistake("across_batch", ("b, n, _ = x.shape -> shape = x.shape\nx = x.reshape(1, -1, shape[-1])\nb, n, _ = x.shape",
-            "reshape(b, n, len -> reshape(*shape[:2], len"),
+    Mistake("across_batch",
+            ("b, n, _ = x.shape -> shape = x.shape\nx = x.reshape(1, -1, shape[-1])\nb, n, _ = x.shape",
+             "reshape(b, n, len -> reshape(*shape[:2], len"),
             "Tokens look at those of other batch elements as well: keep the axis of the batch.", 1),
     Mistake("causal",
             "exponentials = -> "
-            "scores = np.where(np.tri(*scores.shape[-2:], dtype=bool), scores, -np.inf)\nexponentials =",
+            "scores = np.where(np.tri(*scores.shape[-2:], dtype=bool), scores, -np.inf)\n"
+            "exponentials =",
             "A causal mask is in it, and none is asked for: every token looks at all tokens.", 1),
     Mistake("heads_added",
             "attended.transpose(0, 2, 1, 3).reshape(b, n, len(out_weight)) -> np.tile(attended.sum(axis=1), heads)",

@@ -50,7 +50,7 @@ _GQA_MISTAKES = (
             "The key heads were averaged into one; each group of query heads has its own.", 1, sets="share"),
     Mistake("joint_softmax",
             ("exponentials = -> scores = scores.reshape(len(key), kv_heads, -1, *scores.shape[2:])\nexponentials =",
-            "axis=-1 -> axis=(2, 4)", "weights @ -> weights.reshape(*query.shape[:3], -1) @"),
+             "axis=-1 -> axis=(2, 4)", "weights @ -> weights.reshape(*query.shape[:3], -1) @"),
             "The softmax ran over all query heads of a group at once; they share keys, but each row is normalised on "
             "its own.", 3, sets="axis"),
     Mistake("softmax_queries", "axis=-1 -> axis=-2",
@@ -62,9 +62,11 @@ _GQA_MISTAKES = (
     Mistake("k_tile", "key[:, used] -> key[:, np.arange(h) % kv_heads]",
             "The values are shared as they should be, the keys are dealt out in turn: both have to follow the same "
             "rule.", 2, sets="share"),
-    Mistake("out_in_turn", ("return -> out =",
-            "@ value -> "
-            "@ value\nreturn out.reshape(len(out), kv_heads, -1, *out.shape[2:]).swapaxes(1, 2).reshape(out.shape)"),
+    Mistake("out_in_turn",
+            ("return -> out =",
+             "@ value -> "
+             "@ value\n"
+             "return out.reshape(len(out), kv_heads, -1, *out.shape[2:]).swapaxes(1, 2).reshape(out.shape)"),
             "The outputs stand in another order of heads than the queries: unfold group and member as they were "
             "folded.", 2),
     Mistake("last_kv", "np.arange(h) // (h // kv_heads) -> np.full(h, kv_heads - 1)",

@@ -87,10 +87,12 @@ _SCORES = Exercise(
         Mistake("scaled", "@ turned(k, pos_k).T -> / np.sqrt(q.shape[1]) @ turned(k, pos_k).T",
                 "The scores were divided by the root of the width; here the plain dot products are asked for.", 3,
                 shows="factor"),
-        Mistake("weights", ("return turned(q -> scores = turned(q",
-                ".T -> "
-                ".T\npowers = np.exp(scores - scores.max(axis=1, keepdims=True))\nreturn powers / powers.sum(axis=1, "
-                "keepdims=True)"),
+        Mistake("weights",
+                ("return turned(q -> scores = turned(q",
+                 ".T -> "
+                 ".T\n"
+                 "powers = np.exp(scores - scores.max(axis=1, keepdims=True))\n"
+                 "return powers / powers.sum(axis=1, keepdims=True)"),
                 "You went on to the weights: the scores before the softmax are asked for.", 3, sets="result"),
         Mistake("turned_round", ("return turned(q -> return (turned(q", ".T -> .T).T"),
                 "Rows belong to keys in yours; a row belongs to a query.", 3, sets="result"),
