@@ -74,7 +74,6 @@ _CAUSAL = Exercise(
     why="A column of places against a row of key numbers: the comparison broadcasts to (q, k). "
     "With q = k the shift is 0, and it is the usual lower triangle.",
     insight="One query, k keys: the whole row is True, so a decoder that takes one token at a time needs no causal mask.",
-    cancelling=(frozenset({"strict", "one_ahead"}),),
 )  # fmt: skip
 
 EXERCISES = (_CAUSAL,)
