@@ -3,7 +3,6 @@
 import numpy as np
 
 from attnexercises.engine.model import Exercise, Mistake, Probe
-from attnexercises.masks import accepts
 
 
 def causal_mask(q, k):
@@ -22,23 +21,6 @@ def _causal_oracle(q, k):
     return mask
 
 
-def _causal_family(bugs):
-    def variant(q, k):
-        offset = 0 if "top_left" in bugs else q - k if "wrong_way" in bugs else k - q
-        offset += ("one_ahead" in bugs) - ("strict" in bugs)
-        query, key = np.arange(q)[:, np.newaxis] + offset, np.arange(k)
-        mask = key >= query if "triu" in bugs else key <= query
-        mask = mask[::-1] if "upside_down" in bugs else mask[:, ::-1] if "mirrored" in bugs else mask
-        if "all_visible" in bugs:
-            mask = np.ones((q, k), dtype=bool)
-        elif "itself_only" in bugs:
-            mask = key == query
-        mask = ~mask if "inverted" in bugs else mask
-        return np.where(mask, 0.0, -np.inf) if "additive" in bugs else mask
-
-    return variant
-
-
 _CAUSAL = Exercise(
     "causal_mask",
     title="A causal mask for decoding",
@@ -47,7 +29,6 @@ _CAUSAL = Exercise(
     minutes=10,
     oracle=_causal_oracle,
     solution=causal_mask,
-    family=_causal_family,
     probes=(
         Probe("3 queries, 5 keys", lambda rng: (3, 5)),
         Probe("one query, 5 keys", lambda rng: (1, 5), why="the step of a decoder"),
@@ -56,58 +37,34 @@ _CAUSAL = Exercise(
         Probe("3 queries, one key", lambda rng: (3, 1), "edge", "a column: the last query alone may look"),
     ),
     mistakes=(
-        Mistake(
-            "top_left", "k <= q",
-            "The diagonal starts in the first corner; it has to end in the last one, where the last query sees every "
-            "key.", 2,
-            sets="offset",
-        ),
-        Mistake(
-            "wrong_way", "k <= q + (q - k)",
-            "The diagonal moved to the wrong side: more keys than queries means that the first query sees more.", 2,
-            sets="offset",
-        ),
-        Mistake(
-            "strict", "k < q + offset",
-            "The diagonal lies one place too far to the left: a token may look at itself.", 3,
-        ),
-        Mistake(
-            "one_ahead", "k <= q + offset + 1",
-            "The diagonal lies one place too far to the right: a query must not see a token of its future.", 3,
-        ),
-        Mistake(
-            "triu", "k >= q + offset",
-            "You took the upper triangle; it is the lower one that is allowed.", 1,
-        ),
-        Mistake(
-            "inverted", "True = hidden",
-            "True and False have changed places: True has to mean that the query may look at the key.", 1,
-            shows="complement",
-        ),
-        Mistake(
-            "additive", "0 and -inf",
-            "You returned the additive form, 0 and -inf; here True and False are wanted.", 1,
-        ),
-        Mistake(
-            "upside_down", "rows in the opposite order",
-            "The rows stand in the opposite order: row 0 is the first query, which has the shortest past.", 2,
-            sets="order",
-        ),
-        Mistake(
-            "mirrored", "columns in the opposite order",
-            "The columns stand in the opposite order: column 0 is the first key, which every later query may look at.", 2,
-            sets="order",
-        ),
-        Mistake(
-            "all_visible", "True everywhere",
-            "Nothing is hidden: a query may not look at the keys that come after its place.", 1,
-            sets="all offset order",
-        ),
-        Mistake(
-            "itself_only", "k == q + offset",
-            "Each query sees the key at its own place only; all keys before it are allowed as well.", 1,
-            sets="all",
-        ),
+        Mistake("top_left", "(k - q) -> 0",
+                "The diagonal starts in the first corner; it has to end in the last one, where the last query sees "
+                "every key.", 2, sets="offset"),
+        Mistake("wrong_way", "k - q -> q - k",
+                "The diagonal moved to the wrong side: more keys than queries means that the first query sees more.",
+                2, sets="offset"),
+        Mistake("strict", "+ (k - q) -> + (k - q) - 1",
+                "The diagonal lies one place too far to the left: a token may look at itself.", 3),
+        Mistake("one_ahead", "+ (k - q) -> + (k - q) + 1",
+                "The diagonal lies one place too far to the right: a query must not see a token of its future.", 3),
+        Mistake("triu", "<= -> >=", "You took the upper triangle; it is the lower one that is allowed.", 1, sets="all"),
+        Mistake("inverted", "<= -> >",
+                "True and False have changed places: True has to mean that the query may look at the key.", 1,
+                shows="complement"),
+        Mistake("additive", "np.arange(k) <= position -> np.where(np.arange(k) <= position, 0.0, -np.inf)",
+                "You returned the additive form, 0 and -inf; here True and False are wanted.", 1),
+        Mistake("upside_down", "np.arange(q)[ -> np.arange(q)[::-1][",
+                "The rows stand in the opposite order: row 0 is the first query, which has the shortest past.", 2,
+                sets="order"),
+        Mistake("mirrored", "np.arange(k) -> np.arange(k)[::-1]",
+                "The columns stand in the opposite order: column 0 is the first key, which every later query may look "
+                "at.", 2, sets="order"),
+        Mistake("all_visible", "(k - q) -> k",
+                "Nothing is hidden: a query may not look at the keys that come after its place.", 1,
+                sets="all offset order"),
+        Mistake("itself_only", "<= -> ==",
+                "Each query sees the key at its own place only; all keys before it are allowed as well.", 1,
+                sets="all"),
     ),
     hints=(
         "True = may look. Draw the mask for 2 queries and 4 keys on paper. The last row is all True.",
@@ -117,16 +74,6 @@ _CAUSAL = Exercise(
     why="A column of places against a row of key numbers: the comparison broadcasts to (q, k). "
     "With q = k the shift is 0, and it is the usual lower triangle.",
     insight="One query, k keys: the whole row is True, so a decoder that takes one token at a time needs no causal mask.",
-    accepts={
-        "lower triangle": lambda q, k: np.tril(np.ones((q, k), dtype=bool), k=k - q),
-        "not the upper triangle": lambda q, k: ~np.triu(np.ones((q, k), dtype=bool), 1 + k - q),
-        "the last rows of a square": lambda q, k: (
-            np.tril(np.ones((max(q, k), max(q, k)), dtype=bool))[-q:, max(q, k) - k :]
-        ),
-        "indices": lambda q, k: np.fromfunction(lambda i, j: j - i <= k - q, (q, k)),
-        **accepts.CAUSAL_MASK,
-    },
-    cancelling=(frozenset({"strict", "one_ahead"}),),
 )  # fmt: skip
 
 EXERCISES = (_CAUSAL,)

@@ -4,8 +4,7 @@ import math
 
 import numpy as np
 
-from attnexercises.engine.model import Exercise, Probe
-from attnexercises.masks import accepts, distance_bias_mistakes
+from attnexercises.engine.model import Exercise, Mistake, Probe
 
 
 def distance_bias_backward(d_out, value, weights):
@@ -31,48 +30,6 @@ def _oracle(d_out, value, weights):
     return np.array([math.fsum(terms) for terms in d_bias])
 
 
-def _family(bugs):
-    def through_softmax(d_weights, weights):
-        if "ds_is_dp" in bugs:  # where a key is hidden, too
-            return d_weights
-        if "no_row_mean" in bugs:
-            return weights * d_weights
-        if "sigmoid" in bugs:
-            return weights * (1 - weights) * d_weights
-        mean = (weights * d_weights).sum(axis=-2 if "mean_queries" in bugs else -1, keepdims=True)
-        if "mean_plain" in bugs or "sum_plain" in bugs:
-            mean = (np.mean if "mean_plain" in bugs else np.sum)(d_weights, axis=-1, keepdims=True)
-        if "paren" in bugs:
-            return weights * d_weights - mean
-        return weights * (d_weights + (mean if "plus" in bugs else -mean))
-
-    def distance_bias_backward(d_out, value, weights):
-        d_scores = through_softmax(d_out @ value.mT, weights)
-        n = weights.shape[-1]
-        if "weights" in bugs:
-            d_scores = weights
-        if "last_query" in bugs:  # the bias of distance r stands at key n - 1 - r
-            row = d_scores[..., -1, ::-1].reshape(-1, n).sum(axis=0)
-            return row[::-1] if "reversed" in bugs else row
-        if "per_key" in bugs or "per_query" in bugs:
-            axis = -1 if "per_query" in bugs else -2
-            return d_scores.sum(axis=axis).reshape(-1, n).sum(axis=0)
-        if "first_sequence" in bugs:
-            d_scores = d_scores.reshape(-1, n, n)[0]
-        side = 1 if "future" in bugs else -1
-        axes = (0, 1) if "first_axes" in bugs else (-2, -1)
-        diagonals = [np.trace(d_scores, side * (r + ("from_one" in bugs)), *axes) for r in range(n)]
-        if "mean" in bugs:
-            diagonals = [diagonal / (n - r) for r, diagonal in enumerate(diagonals)]
-        if "reversed" in bugs:
-            diagonals.reverse()
-        if "per_sequence" in bugs:
-            return np.array(diagonals)
-        return np.array([np.mean(d) if "mean_of_sequences" in bugs else np.sum(d) for d in diagonals])
-
-    return distance_bias_backward
-
-
 def _causal_weights(rng, lead, n):
     scores = 1.5 * rng.standard_normal((*lead, n, n))
     exponentials = np.exp(scores) * np.tril(np.ones((n, n)))
@@ -95,23 +52,70 @@ def _empty_rows(rng):
     return d_out, value, weights / np.where(total == 0, 1, total)
 
 
-def _by_distance(d_out, value, weights):
-    """All pairs at once, each counted for its distance; the row mean from the output."""
-    n = weights.shape[-1]
-    d_scores = weights * (d_out @ value.mT - np.sum(d_out * (weights @ value), axis=-1, keepdims=True))
-    total = d_scores.reshape(-1, n, n).sum(axis=0)
-    distance = np.arange(n)[:, None] - np.arange(n)
-    return np.array([total[distance == r].sum() for r in range(n)])
-
-
-def _as_a_product(d_out, value, weights):
-    """Hidden pairs have no gradient, so it does not matter to which bias they are counted."""
-    n = weights.shape[-1]
-    d_weights = d_out @ value.mT
-    d_scores = weights * (d_weights - np.vecdot(weights, d_weights)[..., None])
-    distance = np.eye(n)[(np.arange(n)[:, None] - np.arange(n)) % n]
-    return np.einsum("bqk,qkr->r", d_scores.reshape(-1, n, n), distance)
-
+_MISTAKES = (
+    Mistake("no_row_mean", "(d_weights - (weights * d_weights).sum(axis=-1, keepdims=True)) -> d_weights",
+            "Between weights and scores the row's weighted mean is missing: a score also moves the other weights.", 1,
+            sets="softmax"),
+    Mistake("ds_is_dp", "weights * (d_weights - (weights * d_weights).sum(axis=-1, keepdims=True)) -> d_weights",
+            "The gradient of the weights went on as that of the scores: the softmax between them is missing.", 1,
+            sets="softmax"),
+    Mistake("sigmoid", "(d_weights - (weights * d_weights).sum(axis=-1, keepdims=True)) -> (1 - weights) * d_weights",
+            "Between weights and scores you used the sigmoid rule: a score also moves the other weights of its row.",
+            1, sets="softmax"),
+    Mistake("weights", "weights * (d_weights - (weights * d_weights).sum(axis=-1, keepdims=True)) -> weights",
+            "You added up the weights themselves: what reaches a bias is the gradient of the scores.", 1,
+            sets="softmax"),
+    Mistake("per_key",
+            "np.array([np.trace(d_scores, offset=-r, axis1=-2, axis2=-1).sum() for r in range(n)]) -> "
+            "d_scores.sum(axis=-2).reshape(-1, n).sum(axis=0)",
+            "You summed over the queries, for each key; a bias belongs to a distance.", 2, sets="collect"),
+    Mistake("per_query",
+            "np.array([np.trace(d_scores, offset=-r, axis1=-2, axis2=-1).sum() for r in range(n)]) -> "
+            "d_scores.sum(axis=-1).reshape(-1, n).sum(axis=0)",
+            "You summed over the keys, for each query; a bias belongs to a distance.", 2, shows="zero",
+            sets="collect"),
+    Mistake("last_query",
+            "np.array([np.trace(d_scores, offset=-r, axis1=-2, axis2=-1).sum() for r in range(n)]) -> "
+            "d_scores[..., -1, ::-1].reshape(-1, n).sum(axis=0)",
+            "Only the last query was asked: every query that is far enough in uses the same bias.", 2, sets="collect"),
+    Mistake("future", "offset=-r -> offset=r",
+            "You collected where keys lie in the future, which is hidden; the past lies on the other side of the "
+            "diagonal.", 3),
+    Mistake("reversed", "range(n)]) -> range(n)])[::-1]",
+            "The largest distance comes first; the first bias is that of distance 0, a token and itself.", 3,
+            shows="permuted"),
+    Mistake("mean", ".sum() for -> .sum() / (n - r) for",
+            "You averaged over the pairs at each distance; a number used in several places gets the sum.", 2),
+    Mistake("mean_of_sequences", ".sum() for -> .mean() for",
+            "The leading axes were averaged: one set of biases serves all sequences, so their gradients add up.", 3,
+            sets="batch"),
+    Mistake("first_axes", ", axis1=-2, axis2=-1 ->",
+            "The diagonals run along the first two axes; with a batch those are not queries and keys.", 3),
+    Mistake("per_sequence", "axis2=-1).sum() -> axis2=-1)",
+            "Your answer keeps the leading axes: one set of biases serves all sequences, so their gradients add up.",
+            3, sets="batch"),
+    Mistake("mean_plain", "(weights * d_weights).sum( -> d_weights.mean(",
+            "From each row of d_weights its plain mean was taken off; the mean has to be weighted by the weights.", 1,
+            sets="softmax"),
+    Mistake("sum_plain", "(weights * d_weights).sum( -> d_weights.sum(",
+            "From each row of d_weights its plain sum was taken off; what belongs there is its mean, weighted by the "
+            "weights.", 1, sets="softmax"),
+    Mistake("mean_queries", "axis=-1, keepdims -> axis=-2, keepdims",
+            "The weighted mean of d_weights was taken along the queries; a softmax ties the keys of one query.", 1,
+            sets="softmax"),
+    Mistake("paren",
+            "weights * (d_weights - (weights * d_weights).sum(axis=-1, keepdims=True)) -> "
+            "weights * d_weights - (weights * d_weights).sum(axis=-1, keepdims=True)",
+            "The row's mean was taken off after the weights were applied; it belongs to d_weights.", 1,
+            sets="softmax"),
+    Mistake("plus", "(d_weights - -> (d_weights +",
+            "The row's mean was added to d_weights, not taken off.", 1, sets="softmax"),
+    Mistake("first_sequence", "n = value.shape[-2] -> n = value.shape[-2]\nd_scores = d_scores.reshape(-1, n, n)[0]",
+            "Only the first sequence counts; one set of biases serves all of them, so their gradients add up.", 3,
+            sets="batch"),
+    Mistake("from_one", "offset=-r -> offset=-(r + 1)",
+            "Your first number is that of distance 1; a token and itself are at distance 0.", 3),
+)
 
 _DISTANCE_BIAS = Exercise(
     "distance_bias_backward",
@@ -122,7 +126,6 @@ _DISTANCE_BIAS = Exercise(
     blanks=2,
     oracle=_oracle,
     solution=distance_bias_backward,
-    family=_family,
     probes=(
         Probe("2 sequences of 5 tokens", _inputs(2, n=5, v=3)),
         Probe("no batch, n = v", _inputs(n=4, v=4), "equal", "mixed-up axes run here, and can be named"),
@@ -134,7 +137,7 @@ _DISTANCE_BIAS = Exercise(
             "three leading axes, one of size 1", _inputs(2, 1, 3, n=4, v=1), "edge", "they all share one bias",
         ),
     ),
-    mistakes=distance_bias_mistakes.DISTANCE_BIAS_BACKWARD,
+    mistakes=_MISTAKES,
     hints=(
         "Two steps. Up to the gradient of the scores nothing is new: through the product with the values, then through "
         "the softmax, row by row.",
@@ -146,7 +149,6 @@ _DISTANCE_BIAS = Exercise(
     why="A bias is spread along a diagonal in the forward pass, so the backward pass sums along it. Hidden pairs have "
     "weight 0 and add nothing.",
     insight="Your biases' gradients sum to zero: adding one number to all of them shifts whole rows.",
-    accepts={"each pair by its distance": _by_distance, "einsum": _as_a_product, **accepts.DISTANCE_BIAS},
     outputs=("d_bias",),
 )  # fmt: skip
 

@@ -4,9 +4,7 @@ import math
 
 import numpy as np
 
-from attnexercises.engine.model import Exercise, Probe
-from attnexercises.masks import accepts, masked_softmax_mistakes
-from attnexercises.softmax.stable import careful_softmax
+from attnexercises.engine.model import Exercise, Mistake, Probe
 
 
 def masked_softmax(scores, keep):
@@ -26,42 +24,6 @@ def _masked_oracle(scores, keep):
         for j, power in zip(allowed, powers, strict=True):
             weights[(*row, j)] = power / math.fsum(powers)
     return weights
-
-
-_FILLS = {"times_zero": 0.0, "minus_ten": -10.0, "minus_1e9_fill": -1e9, "finfo_min": np.finfo(float).min}
-
-
-def _masked_family(bugs):
-    def variant(scores, keep):
-        keep = ~keep if "inverted" in bugs else keep
-        keep = keep[:1] if "first_of_batch" in bugs and keep.ndim > 2 else keep
-        if "all_not_any" in bugs:
-            keep = keep & keep.all(axis=-1, keepdims=True)
-        given = scores.copy()
-        if "inplace" in bugs:
-            np.copyto(scores, -np.inf, where=~keep)
-        if "after_no_renorm" in bugs or "after_renorm" in bugs:
-            weights = careful_softmax(given, bugs) * keep
-            total = weights.sum(axis=-1, keepdims=True)
-            if "nan_rows" not in bugs:
-                total = np.where(total == 0, 1, total)
-            return weights if "after_no_renorm" in bugs else weights / total
-        if "inf_times" in bugs:
-            return careful_softmax(given + ~keep * -np.inf, bugs)
-        if "add_bool" in bugs:
-            return careful_softmax(given + keep, bugs)
-        if "minus_1e9_add" in bugs:
-            return careful_softmax(given + np.where(keep, 0, -1e9), bugs)
-        fill = next((number for bug, number in _FILLS.items() if bug in bugs), -np.inf)
-        visible = np.where(keep, given, fill)
-        if "softmax_queries" in bugs and visible.ndim > 1:
-            return careful_softmax(visible.mT, bugs).mT
-        if "log" in bugs:
-            total = np.logaddexp.reduce(visible, axis=-1, keepdims=True)
-            return visible - np.where(np.isneginf(total), 0, total)
-        return careful_softmax(visible, bugs)
-
-    return variant
 
 
 def _padding(rng):
@@ -114,6 +76,59 @@ def _empty_everywhere(rng):
     return rng.standard_normal(keep.shape), keep
 
 
+_CARELESS = "keep.any(axis=-1, keepdims=True) -> np.True_"  # no care for rows that see nothing
+# Where the sum is 0, too, the weights are 0.
+_ZEROS = "weights = -> alive = alive & (exponentials != 0)\nweights ="
+
+_MISTAKES = (
+    Mistake("inverted", "alive = -> keep = ~keep\nalive =", "The mask is turned round: True means keep.", 1),
+    Mistake("after_no_renorm", ("keep | ~alive -> True", "np.where(alive, weights, 0) -> weights * keep"),
+            "You masked after the softmax; hidden keys have to go before it.", 2, shows="rows_sum", sets="hide"),
+    Mistake("after_renorm",
+            ("keep | ~alive -> True", "np.exp(visible -> keep * np.exp(visible",
+             "return -> alive = alive & (exponentials != 0)\nreturn"),
+            "You masked after the softmax: a hidden key with a huge score wipes out the visible ones. Hide it before.",
+            2, sets="hide"),
+    Mistake("times_zero", (_CARELESS, "-np.inf -> 0.0"),
+            "A score of 0 does not hide a key: the exponential of 0 is 1, and the key still gets a weight.", 2,
+            sets="hide"),
+    Mistake("add_bool", (_CARELESS, "np.where(keep | ~alive, scores, -np.inf) -> scores + keep"),
+            "You added True and False, 1 and 0, to the scores: that makes a key e times as likely and hides none.", 2,
+            sets="hide"),
+    Mistake("minus_ten", (_CARELESS, "-np.inf -> -10.0"),
+            "A finite number such as -10 hides a key only while the real scores are higher.", 2, sets="hide"),
+    Mistake("inf_times", "np.where(keep | ~alive, scores, -np.inf) -> scores + ~keep * -np.inf",
+            "0 times infinity is NaN: choose between two numbers, do not multiply.", 2, shows="lost", sets="hide"),
+    Mistake("first_of_batch", "keep): -> keep):\n    keep = keep[:1] if keep.ndim > 2 else keep",
+            "All batch elements were masked with the mask of the first.", 1, shows="one_element"),
+    Mistake("inplace", "exponentials = -> np.copyto(scores, -np.inf, where=~keep)\nexponentials =",
+            "You wrote into the caller's scores; work on an array of your own.", 1),
+    Mistake("nan_rows", (_CARELESS, "np.where(alive, weights, 0) -> weights"),
+            "A query with no allowed key meets -inf minus -inf; it should get zeros.", 3, shows="lost"),
+    Mistake("minus_1e9_add",
+            (_CARELESS, "np.where(keep | ~alive, scores, -np.inf) -> scores + np.where(keep, 0, -1e9)"),
+            "Where -1e9 is added to a whole row, the scores keep their differences; a query with no allowed key "
+            "should get zeros.", 3, sets="hide"),
+    Mistake("minus_1e9_fill", (_CARELESS, "-np.inf -> -1e9"),
+            "Where a whole row is -1e9, its scores are equal; a query with no allowed key should get zeros.", 3,
+            sets="hide"),
+    Mistake("no_max", ("visible - visible.max(axis=-1, keepdims=True) -> visible", _ZEROS),
+            "Large exponents overflow: shift each row by its largest visible score.", 2, shows="lost", sets="shift"),
+    Mistake("max_global", ("visible.max(axis=-1, keepdims=True) -> visible.max()", _ZEROS),
+            "One maximum for all rows: a row that lies far below it underflows to zeros. Each row needs its own.", 2,
+            shows="lost", sets="shift"),
+    Mistake("finfo_min", (_CARELESS, "-np.inf -> np.finfo(float).min"),
+            "A query with no allowed key shares itself evenly among the forbidden ones; it should get zeros.", 3,
+            sets="hide"),
+    Mistake("softmax_queries", "axis=-1 -> axis=max(-2, -scores.ndim)",
+            "The softmax runs along the queries, the axis before the last; it is the keys that share a query's weight.",
+            2, shows="rows_sum"),
+    Mistake("all_not_any", "keep.any -> keep.all",
+            "Queries that hide anything were taken for empty; only those that hide everything are.", 3),
+    Mistake("log", "weights, 0 -> visible - np.logaddexp.reduce(visible, axis=-1, keepdims=True), -np.inf",
+            "You returned the logarithms of the weights; the weights themselves are asked for.", 2, shows="lost"),
+)
+
 _MASKED = Exercise(
     "masked_softmax",
     title="A softmax with a mask",
@@ -123,7 +138,6 @@ _MASKED = Exercise(
     blanks=3,
     oracle=_masked_oracle,
     solution=masked_softmax,
-    family=_masked_family,
     probes=(
         Probe("padding", _padding),
         Probe(
@@ -157,7 +171,7 @@ _MASKED = Exercise(
         Probe("every row empty", lambda rng: (rng.standard_normal((3, 2)), np.zeros((3, 2), dtype=bool)), "edge", "all zeros"),
         Probe("one row", lambda rng: (rng.standard_normal(5), np.arange(5) != 3), "edge", "no leading axis at all"),
     ),
-    mistakes=masked_softmax_mistakes.MASKED_SOFTMAX,
+    mistakes=_MISTAKES,
     hints=(
         "Choose score by score, with `np.where`: the score itself if the key is allowed, otherwise a number whose "
         "exponential is exactly 0.",
@@ -169,15 +183,11 @@ _MASKED = Exercise(
     why="Rows with nothing to look at keep their scores, so that no infinity meets another, and are set to zero at the "
     "end. The library replaces their maximum by 0 instead; the weights are the same.",
     insight="Hidden keys get exactly 0, whatever their scores: as if they had been deleted.",
-    accepts={
-        "maximum replaced": lambda scores, keep: careful_softmax(np.where(keep, scores, -np.inf)),
-        **accepts.MASKED_SOFTMAX,
-    },
 )  # fmt: skip
 
 
 # spot_mask: the reader sees the weights of `suspect`, 5 tokens
 
-suspect = _masked_family(frozenset({"after_no_renorm"}))
+suspect = _MASKED.family(frozenset({"after_no_renorm"}))
 
 EXERCISES = (_MASKED,)

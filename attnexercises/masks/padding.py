@@ -5,8 +5,7 @@ import math
 import numpy as np
 
 from attnexercises.engine.model import Exercise, Mistake, Probe, value_exercise
-from attnexercises.masks import accepts, padding_mistakes
-from attnexercises.softmax.stable import careful_softmax
+from attnexercises.masks import padding_mistakes
 
 # padded_causal_attention
 
@@ -33,58 +32,6 @@ def _padded_oracle(query, key, value, real):
             mixed = math.fsum(power * value[b, j, feature] for power, j in zip(powers, allowed, strict=True))
             out[b, i, feature] = mixed / math.fsum(powers) if allowed else 0.0
     return out
-
-
-def _padded_family(bugs):
-    def variant(query, key, value, real):
-        n = query.shape[-2]
-        causal = np.tril(np.ones((n, n), dtype=bool), k=-1 if "strict" in bugs else 0)
-        causal = causal.T if "triu" in bugs else causal
-        real = ~real if "inverted" in bugs else real
-        if "first_sentence" in bugs:
-            real = np.broadcast_to(real[:1], real.shape)
-        if "as_if_right" in bugs:
-            real = np.arange(n) < real.sum(axis=-1, keepdims=True)
-        visible_keys = real[:, np.newaxis, :]
-        if "query_axis" in bugs:
-            visible_keys = real[:, :, np.newaxis]
-        elif "no_query_axis" in bugs:
-            visible_keys = real
-        if "only_causal" in bugs or "mask_v" in bugs:
-            keep = causal
-        elif "only_pad" in bugs:
-            keep = visible_keys
-        else:
-            keep = causal | visible_keys if "or" in bugs else causal & visible_keys
-        if "both_axes" in bugs:
-            keep = keep & real[:, :, np.newaxis]
-        if "looks_at_itself" in bugs:
-            keep = causal & (visible_keys | np.eye(n, dtype=bool))
-        if "mask_v" in bugs:
-            value = np.where(real[:, :, np.newaxis], value, 0)
-        if "keys_zero" in bugs:
-            key, keep = np.where(real[:, :, np.newaxis], key, 0), causal
-        return weights_for(query @ key.mT / divisor(n, query.shape[-1], value.shape[-1]), keep) @ value
-
-    def divisor(n, d, v):
-        if "no_scale" in bugs or "scale_d" in bugs:
-            return 1.0 if "no_scale" in bugs else d
-        return np.sqrt(n if "scale_n" in bugs else v if "scale_v" in bugs else d)
-
-    def weights_for(scores, keep):
-        if "after_no_renorm" in bugs or "after_renorm" in bugs:
-            weights = careful_softmax(scores, bugs) * keep
-            total = weights.sum(axis=-1, keepdims=True)
-            return weights if "after_no_renorm" in bugs else weights / np.where(total == 0, 1, total)
-        if "times_zero" in bugs:
-            return careful_softmax(scores * keep, bugs)
-        visible = np.where(keep, scores, -1e9 if "minus_1e9" in bugs else -np.inf)
-        if "softmax_queries" in bugs:
-            return careful_softmax(visible.mT, bugs).mT
-        weights = careful_softmax(visible, bugs)
-        return np.where(keep.any(axis=-1, keepdims=True), weights, 1 / keep.shape[-1]) if "empty_even" in bugs else weights
-
-    return variant
 
 
 def _sequences(real, d=4, v=2, size=1.0):
@@ -125,7 +72,6 @@ _PADDED = Exercise(
     blanks=3,
     oracle=_padded_oracle,
     solution=padded_causal_attention,
-    family=_padded_family,
     probes=(
         Probe("padding on the left", _sequences(_LEFT)),
         Probe("padding on the right", _sequences(_RIGHT), why="here the causal mask hides the padding by itself"),
@@ -153,17 +99,6 @@ _PADDED = Exercise(
     why="The masks broadcast to (b, n, n) when they are joined. With `masked_softmax` from the exercise before, four "
     "lines are enough.",
     insight="Padding on the left empties rows, padding on the right does not: test a mask with both.",
-    accepts={
-        "additive": lambda query, key, value, real: (
-            careful_softmax(
-                query @ key.mT / np.sqrt(query.shape[-1])
-                + np.where(real, 0, -np.inf)[:, None, :]
-                + np.triu(np.full((real.shape[1],) * 2, -np.inf), k=1)
-            )
-            @ value
-        ),
-        **accepts.PADDED,
-    },
 )  # fmt: skip
 
 
@@ -187,50 +122,33 @@ _PAIRS = value_exercise(
     minutes=5,
     answer=_allowed_pairs,
     oracle=_count_pairs,
-    wrong={
-        Mistake(
-            "right_side", "padding on the right",
-            "That is the count for padding on the right, where padded queries still see real tokens before them.", 2,
-        ): lambda: 27,
-        Mistake(
-            "no_padding", "2 * 15", "That is causality alone; the padding keys of the short sentence are hidden too.", 2
-        ): lambda: 30,
-        Mistake(
-            "only_pad", "5 * 3 + 5 * 5", "That is the padding mask alone; nobody may look ahead either.", 1
-        ): lambda: 40,
-        Mistake(
-            "square", "3 * 3 + 5 * 5",
-            "Those are the pairs of real tokens in both directions; half of them look ahead.", 1,
-        ): lambda: 34,
-        Mistake("strict", "3 + 10", "You left out the diagonal: a token may look at itself.", 1): lambda: 13,
-        Mistake("all", "2 * 25", "That is every pair, with no mask at all.", 1): lambda: 50,
-        Mistake("hidden", "50 - answer", "That is how many pairs are hidden.", 3): lambda: 29,
-        Mistake("or", "either mask", "A pair has to pass both masks; you counted those that pass one or the other.", 2): (
-            lambda: 49
-        ),
-        Mistake("one", "3 tokens alone", "That is the short sentence; the long one is missing.", 3): lambda: 6,
-        Mistake("other", "5 tokens alone", "That is the long sentence; the short one is missing.", 3): lambda: 15,
-        Mistake(
-            "padded_see_themselves", "21 + 2",
-            "You let the two padded queries see themselves; they see nothing, for padding is no key.", 2,
-        ): lambda: 23,
-        Mistake(
-            "short_square", "3 * 3 + 15",
-            "The long sentence is causal in your count; in the short one, too, nobody may look ahead.", 1,
-        ): lambda: 24,
-        Mistake(
-            "long_square", "6 + 5 * 5",
-            "The short sentence is causal in your count; in the long one, too, nobody may look ahead.", 1,
-        ): lambda: 31,
-        Mistake(
-            "half", "50 / 2",
-            "Half of all pairs is not what the masks leave: the diagonal stays, and the columns of padding go.", 2,
-        ): lambda: 25,
-        Mistake(
-            "half_real", "(3 * 3 + 5 * 5) / 2",
-            "Half of the pairs of real tokens leaves out half of the diagonal; a token may look at itself.", 2,
-        ): lambda: 17,
-    },
+    mistakes=(
+        Mistake("right_side", lambda: 27,
+                "That is the count for padding on the right, where padded queries still see real tokens before them.",
+                2),
+        Mistake("no_padding", lambda: 30,
+                "That is causality alone; the padding keys of the short sentence are hidden too.", 2),
+        Mistake("only_pad", lambda: 40, "That is the padding mask alone; nobody may look ahead either.", 1),
+        Mistake("square", lambda: 34,
+                "Those are the pairs of real tokens in both directions; half of them look ahead.", 1),
+        Mistake("strict", lambda: 13, "You left out the diagonal: a token may look at itself.", 1),
+        Mistake("all", lambda: 50, "That is every pair, with no mask at all.", 1),
+        Mistake("hidden", lambda: 29, "That is how many pairs are hidden.", 3),
+        Mistake("or", lambda: 49, "A pair has to pass both masks; you counted those that pass one or the other.", 2),
+        Mistake("one", lambda: 6, "That is the short sentence; the long one is missing.", 3),
+        Mistake("other", lambda: 15, "That is the long sentence; the short one is missing.", 3),
+        Mistake("padded_see_themselves", lambda: 23,
+                "You let the two padded queries see themselves; they see nothing, for padding is no key.", 2),
+        Mistake("short_square", lambda: 24,
+                "The long sentence is causal in your count; in the short one, too, nobody may look ahead.", 1),
+        Mistake("long_square", lambda: 31,
+                "The short sentence is causal in your count; in the long one, too, nobody may look ahead.", 1),
+        Mistake("half", lambda: 25,
+                "Half of all pairs is not what the masks leave: the diagonal stays, and the columns of padding go.",
+                2),
+        Mistake("half_real", lambda: 17,
+                "Half of the pairs of real tokens leaves out half of the diagonal; a token may look at itself.", 2),
+    ),
     hints=(
         "Draw the two grids, 5 by 5. Cross out what lies above the diagonal, and then the columns of padding.",
         "The short sentence stands in the last three places. How many keys do its five queries see, one by one?",

@@ -2,128 +2,71 @@
 
 from attnexercises.engine.model import Mistake
 
+_CARELESS = "keep.any(axis=-1, keepdims=True) -> np.True_"  # no care for rows that see nothing
+
 PADDED_CAUSAL_ATTENTION = (
-    Mistake(
-        "query_axis", "real[:, :, None]",
-        "`real` stands on the axis of the queries; it is keys that have to be hidden.", 1,
-        sets="real",
-    ),
-    Mistake(
-        "no_query_axis", "real as (queries, keys)",
-        "`real`, (b, n), was broadcast as (queries, keys): its first axis is the batch, so an axis is missing "
-        "between.", 1,
-        sets="real",
-    ),
-    Mistake(
-        "or", "causal | real",
-        "The two masks were joined with OR; a key has to pass both.", 2,
-        sets="keep",
-    ),
-    Mistake(
-        "only_causal", "padding ignored",
-        "Only the causal mask is active; padding has to be hidden as well.", 2,
-        sets="keep real",
-    ),
-    Mistake(
-        "only_pad", "causality ignored",
-        "Only the padding mask is active; a query must not see its future either.", 2,
-        sets="keep",
-    ),
-    Mistake(
-        "mask_v", "values of padding = 0",
-        "You set values to zero, but their keys still take their share of the weights; it is the scores that need "
-        "the mask.", 2,
-        sets="keep real",
-    ),
-    Mistake(
-        "nan_rows", "no care for empty rows",
-        "A query that sees no key meets -inf minus -inf; it should return zeros.", 3,
-        shows="lost",
-    ),
-    Mistake(
-        "inverted", "True = padding",
-        "The padding mask is turned round: True means a real token.", 1,
-    ),
-    Mistake(
-        "strict", "k < q",
-        "The causal mask lacks its diagonal; a token may look at itself.", 2,
-    ),
-    Mistake(
-        "triu", "k >= q",
-        "The causal mask is turned round: it has to show the past, not the future.", 2,
-    ),
-    Mistake(
-        "both_axes", "padding hidden on both axes",
-        "The padding mask stands on the queries, too; a padding query that sees a real token returns an output "
-        "like any other.", 1,
-    ),
-    Mistake(
-        "no_scale", "softmax(QK^T)",
-        "The scores are not divided by the root of d.", 2,
-        sets="scale",
-    ),
-    Mistake(
-        "scale_d", "softmax(QK^T / d)",
-        "The scores are divided by d, not by its root.", 2,
-        sets="scale",
-    ),
-    Mistake(
-        "scale_n", "softmax(QK^T / sqrt(n))",
-        "The scores are scaled by the length n, where the number of features d belongs.", 2,
-        sets="scale",
-    ),
-    Mistake(
-        "minus_1e9", "hidden scores = -1e9",
-        "Hidden scores are finite, far below the others; a query that sees nothing then looks at forbidden keys.", 3,
-        sets="hide",
-    ),
-    Mistake(
-        "empty_even", "1 / n for empty rows",
-        "A query that sees nothing but padding shares itself evenly among forbidden keys; it should return zeros.", 3,
-        sets="empty",
-    ),
-    Mistake(
-        "after_no_renorm", "softmax(s) * keep",
-        "Keys were hidden after the softmax, and took their share of the sum with them; hide them before it.", 2,
-        sets="hide",
-    ),
-    Mistake(
-        "after_renorm", "softmax(s) * keep / sum",
-        "Keys were hidden after the softmax: one with a huge score has wiped out the visible ones by then.", 2,
-        sets="hide",
-    ),
-    Mistake(
-        "times_zero", "softmax(s * keep)",
-        "A score of 0 does not hide a key: the exponential of 0 is 1, and the key still gets a weight.", 2,
-        sets="hide",
-    ),
-    Mistake(
-        "keys_zero", "keys of padding = 0",
-        "Keys of padding were set to zero: their scores are then 0, and the exponential of 0 is 1.", 2,
-        sets="keep real",
-    ),
-    Mistake(
-        "first_sentence", "real[0] for all",
-        "All sentences were padded as the first one is; each has a row of its own in `real`.", 1,
-        shows="one_element", sets="real",
-    ),
-    Mistake(
-        "as_if_right", "the first real.sum() keys",
-        "You counted the real tokens and took that many from the start; padding may stand anywhere.", 1,
-        sets="real",
-    ),
-    Mistake(
-        "looks_at_itself", "diagonal always allowed",
-        "A padding token looks at itself; a query that sees no real token should return zeros.", 3,
-        sets="empty",
-    ),
-    Mistake(
-        "softmax_queries", "softmax along the queries",
-        "The softmax runs along the queries; it is the keys that share a query's weight.", 2,
-    ),
-    Mistake(
-        "scale_v", "softmax(QK^T / sqrt(v))",
-        "The scores are scaled by the width v of the values, where that of queries and keys, d, belongs.", 2,
-        sets="scale",
-    ),
+    Mistake("query_axis", "real[:, np.newaxis, :] -> real[:, :, np.newaxis]",
+            "`real` stands on the axis of the queries; it is keys that have to be hidden.", 1, sets="real"),
+    Mistake("no_query_axis", "real[:, np.newaxis, :] -> real",
+            "`real`, (b, n), was broadcast as (queries, keys): its first axis is the batch, so an axis is missing "
+            "between.", 1, sets="real"),
+    Mistake("or", "& -> |", "The two masks were joined with OR; a key has to pass both.", 2, sets="keep"),
+    Mistake("only_causal", "& real[:, np.newaxis, :] ->",
+            "Only the causal mask is active; padding has to be hidden as well.", 2, sets="keep real"),
+    Mistake("only_pad", "np.tril(np.ones((n, n), dtype=bool)) & ->",
+            "Only the padding mask is active; a query must not see its future either.", 2, sets="keep"),
+    Mistake("mask_v", ("& real[:, np.newaxis, :] ->", "@ value -> @ np.where(real[:, :, np.newaxis], value, 0)"),
+            "You set values to zero, but their keys still take their share of the weights; it is the scores that need "
+            "the mask.", 2, sets="keep real"),
+    Mistake("nan_rows", _CARELESS,
+            "A query that sees no key meets -inf minus -inf; it should return zeros.", 3, shows="lost", sets="empty"),
+    Mistake("inverted", "n = -> real = ~real\nn =", "The padding mask is turned round: True means a real token.", 1),
+    Mistake("strict", "np.ones((n, n), dtype=bool) -> np.ones((n, n), dtype=bool), k=-1",
+            "The causal mask lacks its diagonal; a token may look at itself.", 2),
+    Mistake("triu", "np.tril(np.ones((n, n), dtype=bool)) -> np.tril(np.ones((n, n), dtype=bool)).T",
+            "The causal mask is turned round: it has to show the past, not the future.", 2),
+    Mistake("both_axes", "alive = -> keep = keep & real[:, :, np.newaxis]\nalive =",
+            "The padding mask stands on the queries, too; a padding query that sees a real token returns an output "
+            "like any other.", 1),
+    Mistake("no_scale", "/ np.sqrt(query.shape[-1]) ->",
+            "The scores are not divided by the root of d.", 2, sets="scale"),
+    Mistake("scale_d", "np.sqrt(query.shape[-1]) -> query.shape[-1]",
+            "The scores are divided by d, not by its root.", 2, sets="scale"),
+    Mistake("scale_n", "np.sqrt(query.shape[-1]) -> np.sqrt(n)",
+            "The scores are scaled by the length n, where the number of features d belongs.", 2, sets="scale"),
+    Mistake("minus_1e9", (_CARELESS, "-np.inf -> -1e9"),
+            "Hidden scores are finite, far below the others; a query that sees nothing then looks at forbidden keys.",
+            3, sets="hide"),
+    Mistake("empty_even", "weights, 0 -> weights, 1 / n",
+            "A query that sees nothing but padding shares itself evenly among forbidden keys; it should return zeros.",
+            3, sets="empty hide"),
+    Mistake("after_no_renorm", ("keep | ~alive -> True", "alive, weights, 0 -> keep, weights, 0"),
+            "Keys were hidden after the softmax, and took their share of the sum with them; hide them before it.", 2,
+            sets="hide"),
+    Mistake("after_renorm",
+            ("keep | ~alive -> True",
+             "exponentials / exponentials.sum(axis=-1, keepdims=True) -> "
+             "exponentials * keep / np.maximum((exponentials * keep).sum(axis=-1, keepdims=True), 1e-300)"),
+            "Keys were hidden after the softmax: one with a huge score has wiped out the visible ones by then.", 2,
+            sets="hide"),
+    Mistake("times_zero", (_CARELESS, "-np.inf -> 0.0"),
+            "A score of 0 does not hide a key: the exponential of 0 is 1, and the key still gets a weight.", 2,
+            sets="hide"),
+    Mistake("keys_zero", ("& real[:, np.newaxis, :] ->", "key.mT -> np.where(real[:, :, np.newaxis], key, 0).mT"),
+            "Keys of padding were set to zero: their scores are then 0, and the exponential of 0 is 1.", 2,
+            sets="keep real"),
+    Mistake("first_sentence", "keep = -> real = np.broadcast_to(real[:1], real.shape)\nkeep =",
+            "All sentences were padded as the first one is; each has a row of its own in `real`.", 1,
+            shows="one_element", sets="real"),
+    Mistake("as_if_right", "keep = -> real = np.arange(n) < real.sum(axis=-1, keepdims=True)\nkeep =",
+            "You counted the real tokens and took that many from the start; padding may stand anywhere.", 1,
+            sets="real"),
+    Mistake("looks_at_itself", "real[:, np.newaxis, :] -> (real[:, np.newaxis, :] | np.eye(n, dtype=bool))",
+            "A padding token looks at itself; a query that sees no real token should return zeros.", 3,
+            sets="empty keep"),
+    Mistake("softmax_queries", "axis=-1 -> axis=-2",
+            "The softmax runs along the queries; it is the keys that share a query's weight.", 2),
+    Mistake("scale_v", "np.sqrt(query.shape[-1]) -> np.sqrt(value.shape[-1])",
+            "The scores are scaled by the width v of the values, where that of queries and keys, d, belongs.", 2,
+            sets="scale"),
 )

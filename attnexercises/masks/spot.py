@@ -26,28 +26,17 @@ _SPOT = value_exercise(
     minutes=5,
     answer=_spot_mask,
     oracle=_name_of_the_bug,
-    wrong={
-        Mistake(
-            "one_ahead", "k <= q + 1",
-            "Then the first query would see two keys; count the cells that are not zero.", 1,
-        ): lambda: "one ahead",
-        Mistake(
-            "not_itself", "k < q",
-            "Then the diagonal would be zero; here each query sees its own key, as it should.", 1,
-        ): lambda: "not itself",
-        Mistake(
-            "finite_fill", "hidden scores = -10",
-            "Then hidden keys would hold a small weight and each row would sum to 1; look at the first row.", 2,
-        ): lambda: "finite fill",
-        Mistake(
-            "no_scale", "scores not divided by the root of d",
-            "Then the weights would be sharper, but each row would still sum to 1; look at the first row.", 2,
-        ): lambda: "no scale",
-        Mistake(
-            "wrong_axis", "softmax along the queries",
-            "Then each column would sum to 1; look at the last one.", 2,
-        ): lambda: "wrong axis",
-    },
+    mistakes=(
+        Mistake("one_ahead", lambda: "one ahead",
+                "Then the first query would see two keys; count the cells that are not zero.", 1),
+        Mistake("not_itself", lambda: "not itself",
+                "Then the diagonal would be zero; here each query sees its own key, as it should.", 1),
+        Mistake("finite_fill", lambda: "finite fill",
+                "Then hidden keys would hold a small weight and each row would sum to 1; look at the first row.", 2),
+        Mistake("no_scale", lambda: "no scale",
+                "Then the weights would be sharper, but each row would still sum to 1; look at the first row.", 2),
+        Mistake("wrong_axis", lambda: "wrong axis", "Then each column would sum to 1; look at the last one.", 2),
+    ),
     hints=(
         "Are the zeros in the right places? The first query has to see one key, the last one all of them.",
         "Add up each row. Which of them sum to one?",

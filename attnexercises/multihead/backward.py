@@ -4,10 +4,8 @@ import math
 
 import numpy as np
 
-from attnexercises.engine.model import Exercise, Probe
-from attnexercises.multihead import accepts, backward_mistakes
-from attnexercises.multihead.heads import columns, layer, merge_heads, one_head, split_heads
-from attnexercises.softmax.stable import plain_softmax
+from attnexercises.engine.model import Exercise, Mistake, Probe
+from attnexercises.multihead.heads import columns, layer, one_head
 
 
 def mha_backward(d_out, x, query_weight, key_weight, value_weight, out_weight, heads):
@@ -61,96 +59,111 @@ def _mha_backward_oracle(d_out, x, query_weight, key_weight, value_weight, out_w
     return d_x, *d_weights
 
 
-def _mha_backward_family(bugs):
-    def weight_gradient(x, d_y):
-        each = x.mT @ d_y  # one for each batch element
-        if "dW_T" in bugs:
-            each = each.mT
-        if "dW_keep_batch" in bugs:
-            return each
-        if "dW_mean" in bugs or "dW_mean_all" in bugs:
-            return each.mean(axis=0) / (x.shape[1] if "dW_mean_all" in bugs else 1)
-        return each[-1] if "dW_last" in bugs else each[0] if "dW_first" in bugs else each.sum(axis=0)
-
-    def split_gradient(y, heads):
-        b, n, width = y.shape
-        return y.reshape(b, heads, n, width // heads) if "split_no_transpose" in bugs else split_heads(y, heads)
-
-    def merge_gradient(y):
-        b, heads, n, v = y.shape
-        if "merge_interleaved" in bugs:
-            return y.transpose(0, 2, 3, 1).reshape(b, n, heads * v)
-        return y.reshape(b, n, heads * v) if "merge_no_transpose" in bugs else merge_heads(y)
-
-    def through_softmax(weights, d_weights):
-        if "ds_is_dp" in bugs:
-            return d_weights
-        if "sigmoid" in bugs:
-            return weights * (1 - weights) * d_weights
-        row_mean = (weights * d_weights).sum(axis=-2 if "mean_queries" in bugs else -1, keepdims=True)
-        row_mean = d_weights.mean(axis=-1, keepdims=True) if "mean_plain" in bugs else row_mean
-        row_mean = d_weights.sum(axis=-1, keepdims=True) if "sum_plain" in bugs else row_mean
-        row_mean = 0.0 if "ds_no_rowsum" in bugs else -row_mean if "plus" in bugs else row_mean
-        if "paren" in bugs:
-            return weights * d_weights - row_mean
-        return (-1 if "sign" in bugs else 1) * weights * (d_weights - row_mean)
-
-    def softmax(scores):
-        return plain_softmax(scores, 1 if "softmax_heads" in bugs else -1, shift="no_max" not in bugs)
-
-    def scales(m, d):
-        if "scale_model" in bugs:
-            return [1 / math.sqrt(m)] * 2
-        forward, back = 1 / math.sqrt(d), 1 / math.sqrt(d)
-        if "no_scale" in bugs or "scale_twice" in bugs:
-            back = 1.0 if "no_scale" in bugs else 1 / d
-        return 1.0 if "scores_no_scale" in bugs else forward, back
-
-    def variant(d_out, x, query_weight, key_weight, value_weight, out_weight, heads):
-        matrices = (query_weight, key_weight, value_weight)
-        query, key, value = (split_heads(x @ weight, heads) for weight in matrices)
-        forward, back = scales(x.shape[-1], query.shape[-1])
-        weights = softmax(forward * (query @ key.mT))
-        merged = merge_heads(weights @ value)
-        d_out_weight = weight_gradient(x if "dWo_uses_x" in bugs else merged, d_out)
-        d_attended = split_gradient(d_out @ (out_weight if "no_WoT" in bugs else out_weight.T), heads)
-        d_scores = back * through_softmax(weights, d_attended @ value.mT)
-        d_value = (weights if "dv_no_T" in bugs else weights.mT) @ d_attended
-        d_key = (d_scores if "dk_no_T" in bugs else d_scores.mT) @ query
-        d_key = d_key / back if "no_scale_dk" in bugs else d_key
-        gradients = (d_scores @ key, d_key, d_value)
-        gradients = [merge_gradient(gradient) for gradient in gradients]
-        parts = [d_y @ weight.T for d_y, weight in zip(gradients, matrices, strict=True)]
-        kept = [part for name, part in zip("qkv", parts, strict=True) if f"dx_no_{name}" not in bugs]
-        only = next((i for i, bug in enumerate(("dx_q_only", "dx_k_only", "dx_overwritten")) if bug in bugs), None)
-        d_x = sum(kept, np.zeros(x.shape)) if only is None else parts[only]
-        if "swap" in bugs:
-            gradients[:2] = gradients[1::-1]
-        return d_x, *(weight_gradient(x, d_y) for d_y in gradients), d_out_weight
-
-    return variant
-
-
-def _flattened_rows(d_out, x, query_weight, key_weight, value_weight, out_weight, heads):
-    """One row for each position of each batch element, and a loop over the heads."""
-    flat, d_flat = x.reshape(-1, x.shape[-1]), d_out.reshape(-1, d_out.shape[-1])
-    inputs, outputs, merged = [], [], []
-    for head in range(heads):
-        query, key, value = (x @ columns(weight, head, heads) for weight in (query_weight, key_weight, value_weight))
-        weights = plain_softmax(query @ key.mT / math.sqrt(query.shape[-1]))
-        merged.append(weights @ value)
-        d_attended = d_out @ columns(out_weight.T, head, heads)
-        # the mean of d_weights in each row, from the output of the head
-        row_mean = (d_attended * merged[-1]).sum(axis=-1, keepdims=True)
-        d_scores = weights * (d_attended @ value.mT - row_mean) / math.sqrt(query.shape[-1])
-        inputs.append((d_scores @ key, d_scores.mT @ query, weights.mT @ d_attended))
-    for part in zip(*inputs, strict=True):
-        outputs.append(np.concatenate(part, axis=-1))
-    weights = (query_weight, key_weight, value_weight)
-    d_x = sum(d_y @ weight.T for d_y, weight in zip(outputs, weights, strict=True))
-    d_weights = [flat.T @ d_y.reshape(len(flat), -1) for d_y in outputs]
-    return d_x, *d_weights, np.concatenate(merged, axis=-1).reshape(len(flat), -1).T @ d_flat
-
+_MISTAKES = (
+    Mistake("dW_keep_batch", ".sum(axis=0) ->",
+            "Your weight gradients have the batch axis: a weight is shared by all batch elements, so their shares add "
+            "up.", 1, sets="batch"),
+    Mistake("dW_mean", ".sum(axis=0) -> .mean(axis=0)",
+            "The weight gradients are means over the batch: those of a shared weight add up; averaging belongs into "
+            "the loss.", 1, shows="factor", sets="batch"),
+    Mistake("dW_last", ".sum(axis=0) -> [-1]",
+            "The weight gradients hold the share of the last batch element only: add up all of them.", 1,
+            sets="batch"),
+    Mistake("dW_T", ("@ d_out) -> @ d_out).mT", "@ d) -> @ d).mT"),
+            "The weight gradients were transposed: a gradient has the shape of its weight.", 1),
+    Mistake("dx_q_only", "+ d_key @ key_weight.T + d_value @ value_weight.T ->",
+            "x feeds queries, keys and values, so d_x has three parts; yours is the part of the queries.", 3,
+            sets="dx q"),
+    Mistake("dx_overwritten", "d_query @ query_weight.T + d_key @ key_weight.T + ->",
+            "d_x holds the part of the values only: the three parts were assigned one over another; add them.", 3,
+            sets="dx v"),
+    Mistake("dx_no_q", "d_query @ query_weight.T -> 0",
+            "d_x misses the part that came through the queries: x feeds queries, keys and values.", 3, sets="q"),
+    Mistake("dx_no_k", "d_key @ key_weight.T -> 0",
+            "d_x misses the part that came through the keys: x feeds queries, keys and values.", 3, sets="k"),
+    Mistake("dx_no_v", "d_value @ value_weight.T -> 0",
+            "d_x misses the part that came through the values: x feeds queries, keys and values.", 3, sets="v"),
+    Mistake("no_WoT", "out_weight.T -> out_weight",
+            "On its way back, the gradient has to meet the out weight transposed.", 2),
+    Mistake("dWo_uses_x", "merged.mT -> x.mT",
+            "d_out_weight pairs d_out with x; what enters the out weight is the merged heads.", 2),
+    Mistake("split_no_transpose", "split(d_out @ out_weight.T) -> (d_out @ out_weight.T).reshape(b, heads, n, -1)",
+            "The gradient of the merged heads was split by a reshape alone; it needs the same two steps as the "
+            "forward.", 2),
+    Mistake("merge_no_transpose",
+            ("y.transpose(0, 2, 1, 3) -> y",
+             "= merge(weights @ value) -> = (weights @ value).transpose(0, 2, 1, 3).reshape(b, n, -1)"),
+            "The heads' gradients were merged by a reshape alone; the axes have to be exchanged back before.", 3),
+    Mistake("ds_no_rowsum", "(d_weights - (weights * d_weights).sum(axis=-1, keepdims=True)) -> d_weights",
+            "The scores' gradient misses the weighted mean of each row.", 2, sets="mean"),
+    Mistake("mean_plain", "(weights * d_weights).sum( -> d_weights.mean(",
+            "The plain mean of dP was taken from each row; the mean has to be weighted by the weights.", 2,
+            sets="mean"),
+    Mistake("no_scale", "merge(scale * -> merge(",
+            "The scale is missing in the gradients of query and key: it multiplies gradients as well.", 2,
+            shows="factor", sets="back"),
+    Mistake("swap", "return d_x, d_query_weight, d_key_weight -> return d_x, d_key_weight, d_query_weight",
+            "The query weight and the key weight have each other's gradient."),
+    Mistake("no_max", "scores - scores.max(axis=-1, keepdims=True) -> scores",
+            "Large exponents overflow: the softmax has to measure each row against its maximum.", shows="lost"),
+    Mistake("sigmoid", "(d_weights - (weights * d_weights).sum(axis=-1, keepdims=True)) -> (1 - weights) * d_weights",
+            "For the softmax you used the sigmoid rule: a score also moves the other weights of its row.", 2,
+            sets="mean"),
+    Mistake("sign", "d_scores = weights -> d_scores = -weights",
+            "The gradient of the scores has the wrong sign: the row's mean is taken off d_weights, not the other way "
+            "round.", 2, shows="minus", sets="minus"),
+    Mistake("plus", "(d_weights - -> (d_weights +",
+            "The row's mean was added to d_weights, not taken off.", 2, sets="mean"),
+    Mistake("paren",
+            "weights * (d_weights - (weights * d_weights).sum(axis=-1, keepdims=True)) -> "
+            "weights * d_weights - (weights * d_weights).sum(axis=-1, keepdims=True)",
+            "The row's mean was taken off after the weights were applied; it belongs to d_weights.", 2,
+            sets="mean minus"),
+    Mistake("ds_is_dp", "weights * (d_weights - (weights * d_weights).sum(axis=-1, keepdims=True)) -> d_weights",
+            "The gradient of the weights went on as that of the scores: the softmax between them is missing.", 2,
+            sets="mean"),
+    Mistake("sum_plain", "(weights * d_weights).sum( -> d_weights.sum(",
+            "From each row of d_weights its plain sum was taken off; what belongs there is the mean weighted by the "
+            "weights.", 2, sets="mean"),
+    Mistake("mean_queries", "d_weights).sum(axis=-1 -> d_weights).sum(axis=-2",
+            "The weighted mean of d_weights was taken along the queries; a softmax ties the keys of one query.", 2,
+            sets="mean"),
+    Mistake("scale_twice", "merge(scale * -> merge(scale**2 *",
+            "On the way back the scale was applied twice: once is enough for each of query and key.", 2,
+            shows="factor", sets="back"),
+    Mistake("no_scale_dk", "scale * (d_scores.mT -> (d_scores.mT",
+            "On the way back the gradient of the keys misses the scale, which stands in front of both.", 2,
+            sets="back"),
+    Mistake("scores_no_scale", "scores = scale * -> scores =",
+            "The scores are not scaled when the weights are computed; the scale belongs into both passes.", 2,
+            sets="forth"),
+    Mistake("scale_model", "query.shape -> x.shape",
+            "You scaled by the width of a token; the dot product of one head has d terms.", 2, sets="back forth"),
+    Mistake("dk_no_T", "d_scores.mT -> d_scores",
+            "For the keys the gradient of the scores has to be turned round: its columns belong to keys.", 2),
+    Mistake("dv_no_T", "weights.mT -> weights",
+            "For the values the weights have to be turned round: a value gathers from all queries that look at it.",
+            2),
+    Mistake("merge_interleaved",
+            ("y.transpose(0, 2, 1, 3) -> y.transpose(0, 2, 3, 1)",
+             "= merge(weights @ value) -> = (weights @ value).transpose(0, 2, 1, 3).reshape(b, n, -1)"),
+            "The heads' gradients were merged with the heads last; those of one head have to stay neighbours.", 3,
+            sets="merge"),
+    Mistake("dW_mean_all", ".sum(axis=0) -> .mean(axis=0) / n",
+            "You averaged over batch and positions; every use of a shared weight adds its share to the gradient.", 1,
+            shows="factor", sets="batch"),
+    Mistake("dW_first", ".sum(axis=0) -> [0]",
+            "The weight gradients hold the share of the first batch element only: add up all of them.", 1,
+            sets="batch"),
+    Mistake("dx_k_only",
+            "d_query @ query_weight.T + d_key @ key_weight.T + d_value @ value_weight.T -> d_key @ key_weight.T",
+            "x feeds queries, keys and values, so d_x has three parts; yours is the part of the keys.", 3,
+            sets="dx k"),
+    Mistake("softmax_heads",
+            "axis=-1, keepdims=True)) weights = exponentials / exponentials.sum(axis=-1 -> "
+            "axis=1, keepdims=True)) weights = exponentials / exponentials.sum(axis=1",
+            "The softmax runs over the heads; every head needs its own, along the keys.", 2),
+)
 
 _MHA_BACKWARD = Exercise(
     "mha_backward",
@@ -161,7 +174,6 @@ _MHA_BACKWARD = Exercise(
     blanks=5,
     oracle=_mha_backward_oracle,
     solution=mha_backward,
-    family=_mha_backward_family,
     probes=(
         Probe("all sizes differ", layer(b=2, n=5, m=19, heads=3, d=4, v=7, upstream=True)),
         Probe("m = h·d", layer(b=2, n=6, m=15, heads=3, d=5, upstream=True), "equal", "all weights are square here"),
@@ -170,7 +182,7 @@ _MHA_BACKWARD = Exercise(
         Probe("one token", layer(b=1, n=1, m=5, heads=2, d=3, v=1, upstream=True), "edge", "axes of size 1 stay"),
         Probe("tokens of one feature", layer(b=2, n=3, m=1, heads=2, d=5, v=2, upstream=True), "edge", "weights of one row"),
     ),
-    mistakes=backward_mistakes.MHA_BACKWARD,
+    mistakes=_MISTAKES,
     hints=(
         "Each weight is used at every position of every batch element. Its gradient is the input, transposed, times the "
         "gradient of the result, summed over the batch; its shape is that of the weight.",
@@ -182,7 +194,6 @@ _MHA_BACKWARD = Exercise(
     why="Split and merge only move numbers, so each is the backward of the other. Everything between them is the backward "
     "of one head, with two leading axes; everything around them is the backward of a linear layer.",
     insight="Nothing new was needed: a linear layer's backward four times, attention's once, and a sum where x was used.",
-    accepts={"loops": _flattened_rows, **accepts.MHA_BACKWARD},
     outputs=("d_x", "d_query_weight", "d_key_weight", "d_value_weight", "d_out_weight"),
     atol=1e-10,  # with large scores, right ways to sum differ by about 1e-11
 )  # fmt: skip

@@ -1,13 +1,9 @@
 """The exercise on the forward pass of all heads, and a wrong one for `multihead_spot`."""
 
-import math
-
 import numpy as np
 
-from attnexercises.engine.model import Exercise, Probe
-from attnexercises.multihead import accepts, forward_mistakes
-from attnexercises.multihead.heads import columns, layer, merge_heads, one_head, split_heads
-from attnexercises.softmax.stable import plain_softmax
+from attnexercises.engine.model import Exercise, Mistake, Probe
+from attnexercises.multihead.heads import columns, layer, one_head
 
 
 def _mha_oracle(x, query_weight, key_weight, value_weight, out_weight, heads):
@@ -34,86 +30,96 @@ def mha(x, query_weight, key_weight, value_weight, out_weight, heads):
     return merged @ out_weight
 
 
-def _mha_family(bugs):
-    def split(y, heads):
-        b, n, width = y.shape
-        if "split_no_transpose" in bugs:
-            return y.reshape(b, heads, n, width // heads)
-        if "split_interleaved" in bugs:
-            return y.reshape(b, n, width // heads, heads).transpose(0, 3, 1, 2)
-        return split_heads(y, heads)
-
-    def merge(y):
-        b, heads, n, v = y.shape
-        if "heads_mean" in bugs:  # as wide as before, so that the output projection fits
-            return np.tile(y.mean(axis=1), heads)
-        if "heads_added" in bugs:
-            return np.tile(y.sum(axis=1), heads)
-        y = y[:, ::-1] if "heads_reversed" in bugs else y
-        if "merge_interleaved" in bugs:
-            return y.transpose(0, 2, 3, 1).reshape(b, n, v * heads)
-        return y.reshape(b, n, heads * v) if "merge_no_transpose" in bugs else merge_heads(y)
-
-    def variant(x, query_weight, key_weight, value_weight, out_weight, heads):
-        b, n, _ = x.shape
-        matrices = (query_weight, key_weight, value_weight, out_weight)
-        if "W_T" in bugs:
-            matrices = tuple(weight.T for weight in matrices)
-        wq, wk, wv, wo = matrices
-        heads = 1 if "one_head" in bugs else heads
-        if "swap" in bugs:
-            wq, wk = wk, wq
-        if "across_batch" in bugs:
-            x = x.reshape(1, -1, x.shape[-1])
-        query, key, value = split(x @ wq, heads), split(x @ wk, heads), split(x @ wv, heads)
-        d = x.shape[-1] if "scale_model" in bugs else 1 if "no_scale" in bugs else query.shape[-1]
-        d = heads if "scale_heads" in bugs else value.shape[-1] if "scale_v" in bugs else d
-        d = d * heads if "scale_all_heads" in bugs else d
-        d = d * d if "scale_d" in bugs else d
-        if "within_tokens" in bugs:
-            query, key, value = (y.swapaxes(1, 2) for y in (query, key, value))
-        scores = query @ key.mT / (1 if "scale_after" in bugs else math.sqrt(d))
-        if "causal" in bugs:
-            scores = np.where(np.tri(*scores.shape[-2:], dtype=bool), scores, -np.inf)
-        weights = softmax(scores) / (math.sqrt(d) if "scale_after" in bugs else 1)
-        out = (weights.mT if "weights_T" in bugs else weights) @ value
-        merged = merge(out.swapaxes(1, 2) if "within_tokens" in bugs else out)
-        if "last_head" in bugs:
-            merged[..., : -merged.shape[-1] // heads] = 0
-        if "one_head_early" in bugs:
-            merged[..., -(merged.shape[-1] // heads) :] = 0
-        if "one_head_late" in bugs:
-            merged[..., : merged.shape[-1] // heads] = 0
-        return (merged if "no_Wo" in bugs else merged @ wo).reshape(b, n, -1)
-
-    def softmax(scores):
-        if "max_global" in bugs:
-            exponentials = np.exp(scores - scores.max())
-            return exponentials / exponentials.sum(axis=-1, keepdims=True)
-        axis = 1 if "softmax_heads" in bugs else -2 if "softmax_queries" in bugs else -1
-        return plain_softmax(scores, axis, shift="no_max" not in bugs)
-
-    return variant
-
-
-def _by_slices(x, query_weight, key_weight, value_weight, out_weight, heads):
-    outputs = []
-    for head in range(heads):
-        query, key, value = (x @ columns(weight, head, heads) for weight in (query_weight, key_weight, value_weight))
-        outputs.append(plain_softmax(query @ key.mT / math.sqrt(query.shape[-1])) @ value)
-    return np.concatenate(outputs, axis=-1) @ out_weight
-
-
-def _by_einsum(x, query_weight, key_weight, value_weight, out_weight, heads):
-    m = x.shape[-1]
-    query, key, value = (
-        np.einsum("bnm,mhd->bhnd", x, weight.reshape(m, heads, -1))
-        for weight in (query_weight, key_weight, value_weight)
-    )
-    weights = plain_softmax(np.einsum("bhqd,bhkd->bhqk", query, key) / query.shape[-1] ** 0.5)
-    back = out_weight.reshape(heads, -1, out_weight.shape[-1])
-    return np.einsum("bhqk,bhkv,hvm->bqm", weights, value, back)
-
+_MISTAKES = (
+    Mistake("split_no_transpose",
+            "reshape(b, n, heads, y.shape[-1] // heads).transpose(0, 2, 1, 3) -> "
+            "reshape(b, heads, n, y.shape[-1] // heads)",
+            "Reshaped straight to (b, h, n, d), the sequence is cut into pieces: split the features, then exchange "
+            "two axes.", 2, sets="split"),
+    Mistake("split_interleaved",
+            "reshape(b, n, heads, y.shape[-1] // heads).transpose(0, 2, 1, 3) -> "
+            "reshape(b, n, y.shape[-1] // heads, heads).transpose(0, 3, 1, 2)",
+            "Each of your heads takes every h-th feature; a head owns a block of neighbours, so in the reshape h goes "
+            "before d.", 2, sets="split"),
+    Mistake("merge_no_transpose", "attended.transpose(0, 2, 1, 3) -> attended",
+            "Merged without exchanging the axes back: heads and positions are mixed up in the last step before the "
+            "out weight.", 3, sets="merge"),
+    Mistake("merge_interleaved", "attended.transpose(0, 2, 1, 3) -> attended.transpose(0, 2, 3, 1)",
+            "Merged with the heads last: the features of one head have to stay neighbours, so h goes before v.", 3,
+            sets="merge"),
+    Mistake("heads_mean",
+            "attended.transpose(0, 2, 1, 3).reshape(b, n, len(out_weight)) -> np.tile(attended.mean(axis=1), heads)",
+            "The heads were averaged; put them side by side, so that the out weight can mix them.", 3, sets="merge"),
+    Mistake("scale_model", "query.shape -> x.shape",
+            "You scaled by the width of a token; the dot product of one head has d terms, fewer than that.", 1,
+            sets="scale"),
+    Mistake("scale_all_heads", "np.sqrt(query.shape[-1]) -> np.sqrt(heads * query.shape[-1])",
+            "You scaled by the width of all heads together; the dot product of one head has d terms.", 1,
+            sets="scale"),
+    Mistake("no_scale", "/ np.sqrt(query.shape[-1]) ->",
+            "The scores are not scaled: divide them by the root of d in each head.", 1, sets="scale"),
+    Mistake("no_Wo", "merged @ out_weight -> merged", "The out weight is missing: it has to mix the heads.", 3),
+    Mistake("W_T",
+            "heads): -> "
+            "heads):\n"
+            "    query_weight, key_weight, value_weight, out_weight = query_weight.T, key_weight.T, value_weight.T, "
+            "out_weight.T",
+            "All weights are used transposed, as PyTorch stores them; here a projection is x times weight.", 1),
+    Mistake("one_head", "query, key, value = -> heads = 1\nquery, key, value =",
+            "The features were not split: there is one single head of full width.", 2, sets="heads"),
+    Mistake("softmax_heads", "axis=-1 -> axis=1",
+            "The softmax runs over the heads; every head needs its own, along the keys, the last axis.", 1,
+            sets="axis"),
+    Mistake("softmax_queries", "axis=-1 -> axis=-2",
+            "The softmax runs over the queries; each row, along the keys, has to sum to 1.", 1, sets="axis"),
+    Mistake("no_max", "scores - scores.max(axis=-1, keepdims=True) -> scores",
+            "Large exponents overflow: the softmax has to measure each row against its maximum.", 1, shows="lost"),
+    Mistake("scale_heads", "np.sqrt(query.shape[-1]) -> np.sqrt(heads)",
+            "You scaled by the root of the number of heads; what belongs there is the root of d, the width of one "
+            "head.", 1, sets="scale"),
+    Mistake("scale_v", "query.shape -> value.shape",
+            "You scaled by the width of the values; a score is a dot product of d terms.", 1, sets="scale"),
+    Mistake("scale_d", "np.sqrt(query.shape[-1]) -> query.shape[-1]",
+            "In all, the scores were divided by d and not by its root: by d itself, or by the root twice.", 1,
+            sets="scale"),
+    Mistake("scale_after",
+            ("/ np.sqrt(query.shape[-1]) ->",
+             "exponentials / exponentials.sum(axis=-1, keepdims=True) -> "
+             "exponentials / exponentials.sum(axis=-1, keepdims=True) / np.sqrt(query.shape[-1])"),
+            "The weights were divided by the root of d; it is the scores, before the softmax, that have to be.", 1,
+            sets="scale"),
+    Mistake("max_global", "scores.max(axis=-1, keepdims=True) -> scores.max()",
+            "One maximum serves several rows: one that lies far below it underflows to 0. Each row needs its own.", 1,
+            shows="lost"),
+    Mistake("weights_T", "weights @ -> weights.mT @",
+            "The weights meet the values turned round: a row of weights belongs to a query.", 1),
+    Mistake("swap", "x @ query_weight), split(x @ key_weight) -> x @ key_weight), split(x @ query_weight)",
+            "Query and key changed places: the query weight makes the queries, whose index is that of a row.", 1),
+    Mistake("within_tokens", ".transpose(0, 2, 1, 3) ->",
+            "In each token its heads look at one another; each head should look at all tokens: exchange the axes n "
+            "and h.", 2, sets="split merge"),
+    Mistake("across_batch",
+            ("b, n, _ = x.shape -> shape = x.shape\nx = x.reshape(1, -1, shape[-1])\nb, n, _ = x.shape",
+             "reshape(b, n, len -> reshape(*shape[:2], len"),
+            "Tokens look at those of other batch elements as well: keep the axis of the batch.", 1),
+    Mistake("causal",
+            "exponentials = -> "
+            "scores = np.where(np.tri(*scores.shape[-2:], dtype=bool), scores, -np.inf)\n"
+            "exponentials =",
+            "A causal mask is in it, and none is asked for: every token looks at all tokens.", 1),
+    Mistake("heads_added",
+            "attended.transpose(0, 2, 1, 3).reshape(b, n, len(out_weight)) -> np.tile(attended.sum(axis=1), heads)",
+            "The heads were added; put them side by side, so that the out weight can mix them.", 3, sets="merge"),
+    Mistake("heads_reversed", "attended.transpose -> attended[:, ::-1].transpose",
+            "The heads stand in the opposite order: the first head comes first, as its rows in the out weight do.", 3,
+            sets="merge"),
+    Mistake("last_head", "merged = -> attended[:, :-1] = 0\nmerged =",
+            "Only the last head is left: each head adds its part to the output.", 3, sets="merge"),
+    Mistake("one_head_early", "merged = -> attended[:, -1] = 0\nmerged =",
+            "The last head is missing: a loop over the heads has to go through all of them.", 2, sets="merge heads"),
+    Mistake("one_head_late", "merged = -> attended[:, 0] = 0\nmerged =",
+            "The first head is missing: a loop over the heads starts with head 0.", 2, sets="merge heads"),
+)
 
 _MHA = Exercise(
     "mha",
@@ -124,7 +130,6 @@ _MHA = Exercise(
     blanks=6,
     oracle=_mha_oracle,
     solution=mha,
-    family=_mha_family,
     probes=(
         Probe("all sizes differ", layer(b=2, n=5, m=19, heads=3, d=4, v=7)),
         Probe("m = h·d", layer(b=2, n=5, m=12, heads=3, d=4), "equal", "all weights are square here"),
@@ -135,7 +140,7 @@ _MHA = Exercise(
         Probe("one token", layer(b=1, n=1, m=5, heads=2, d=3, v=1), "edge", "axes of size 1 stay"),
         Probe("one output feature", layer(b=2, n=3, m=1, heads=2, d=5, v=2), "edge", "tokens of one feature"),
     ),
-    mistakes=forward_mistakes.MHA,
+    mistakes=_MISTAKES,
     hints=(
         "Project first, with the whole weights. Once the arrays are (b, h, n, d), attention is the one of chapter 2: it "
         "works on the last two axes, whatever stands in front.",
@@ -147,12 +152,11 @@ _MHA = Exercise(
     why="Split is a reshape and an exchange of two axes, merge the same two in reverse order. In between stand the "
     "three lines of attention, unchanged: head and batch are leading axes.",
     insight="The loop over heads is gone, and so is its cost: three large products in place of 3 h small ones.",
-    accepts={"slices of each head": _by_slices, "einsum": _by_einsum, **accepts.MHA},
 )  # fmt: skip
 
 
 # spot_multihead: the reader sees what `suspect` makes of four tokens when the weights do nothing
 
-suspect = _mha_family(frozenset({"merge_no_transpose"}))
+suspect = _MHA.family(frozenset({"merge_no_transpose"}))
 
 EXERCISES = (_MHA,)

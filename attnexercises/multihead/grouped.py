@@ -1,13 +1,9 @@
 """Exercises on query heads that share keys and values: the attention, and the gradient of a shared head."""
 
-import math
-
 import numpy as np
 
-from attnexercises.engine.model import Exercise, Probe
-from attnexercises.multihead import accepts, grouped_mistakes
+from attnexercises.engine.model import Exercise, Mistake, Probe
 from attnexercises.multihead.heads import one_head
-from attnexercises.softmax.stable import plain_softmax
 
 # gqa
 
@@ -31,43 +27,6 @@ def gqa(query, key, value):
     return weights @ value
 
 
-def _gqa_family(bugs):
-    def spread(array, heads, tiled):
-        if "first_kv" in bugs:
-            array = array[:, :1]
-        if "mean_kv" in bugs or "sum_kv" in bugs:
-            array = (np.mean if "mean_kv" in bugs else np.sum)(array, axis=1, keepdims=True)
-        array = array[:, -1:] if "last_kv" in bugs else array[:, ::-1] if "reversed" in bugs else array
-        share = heads // array.shape[1]
-        return np.tile(array, (1, share, 1, 1)) if tiled else np.repeat(array, share, axis=1)
-
-    def softmax(scores, kv_heads):
-        shift = "no_max" not in bugs
-        if "joint_softmax" not in bugs:
-            if "max_global" in bugs:
-                exponentials = np.exp(scores - scores.max())
-                return exponentials / exponentials.sum(axis=-1, keepdims=True)
-            return plain_softmax(scores, 1 if "softmax_heads" in bugs else -2 if "softmax_queries" in bugs else -1, shift)
-        b, heads, q, k = scores.shape
-        grouped = scores.reshape(b, kv_heads, heads // kv_heads, q, k)
-        return plain_softmax(grouped, axis=(2, 4), shift=shift).reshape(scores.shape)
-
-    def variant(query, key, value):
-        heads, kv_heads = query.shape[1], key.shape[1]
-        keys = spread(key, heads, tiled="tile" in bugs or "k_tile" in bugs)
-        values = spread(value, heads, tiled="tile" in bugs or "v_tile" in bugs)
-        scale = 1.0 if "no_scale" in bugs else 1 / math.sqrt(query.shape[-1])
-        if "scale_d" in bugs or "scale_k" in bugs:
-            scale = 1 / query.shape[-1] if "scale_d" in bugs else 1 / math.sqrt(key.shape[-2])
-        out = softmax(scale * (query @ keys.mT), kv_heads) @ values
-        if "out_in_turn" in bugs:
-            grouped = out.reshape(len(out), kv_heads, heads // kv_heads, *out.shape[2:])
-            return grouped.swapaxes(1, 2).reshape(out.shape)
-        return out
-
-    return variant
-
-
 def _groups(heads, kv_heads, size=1.0, b=3, q=8, k=5, d=7, v=4):
     def make(rng):
         query = size * rng.standard_normal((b, heads, q, d))
@@ -76,25 +35,59 @@ def _groups(heads, kv_heads, size=1.0, b=3, q=8, k=5, d=7, v=4):
     return make
 
 
-def _gqa_by_reshape(query, key, value):
-    b, heads, q, d = query.shape
-    grouped = query.reshape(b, key.shape[1], -1, q, d)  # (b, kv_heads, share, q, d)
-    weights = plain_softmax(grouped @ key[:, :, None].mT / math.sqrt(d))
-    return (weights @ value[:, :, None]).reshape(b, heads, q, -1)
-
-
-def _gqa_by_repeat(query, key, value):
-    key, value = (np.repeat(array, query.shape[1] // array.shape[1], axis=1) for array in (key, value))
-    return plain_softmax(query @ key.mT / math.sqrt(query.shape[-1])) @ value
-
-
-def _gqa_by_loop(query, key, value):
-    share, heads = query.shape[1] // key.shape[1], []
-    for head in range(query.shape[1]):
-        scores = query[:, head] @ key[:, head // share].mT / math.sqrt(query.shape[-1])
-        heads.append(plain_softmax(scores) @ value[:, head // share])
-    return np.stack(heads, axis=1)
-
+_GQA_MISTAKES = (
+    Mistake("tile", "np.arange(h) // (h // kv_heads) -> np.arange(h) % kv_heads",
+            "Neighbours share: the first query heads all use key head 0. You dealt the key heads out in turn.", 2,
+            sets="share"),
+    Mistake("v_tile", "value[:, used] -> value[:, np.arange(h) % kv_heads]",
+            "The value heads were dealt out in turn, unlike the key heads: both have to follow the same rule.", 2,
+            sets="share"),
+    Mistake("first_kv", "np.arange(h) // (h // kv_heads) -> np.zeros(h, dtype=int)",
+            "All your query heads use key head 0; each group of query heads has a key head of its own.", 1,
+            sets="share"),
+    Mistake("mean_kv",
+            "key[:, used], value[:, used] -> key.mean(axis=1, keepdims=True), value.mean(axis=1, keepdims=True)",
+            "The key heads were averaged into one; each group of query heads has its own.", 1, sets="share"),
+    Mistake("joint_softmax",
+            ("exponentials = -> scores = scores.reshape(len(key), kv_heads, -1, *scores.shape[2:])\nexponentials =",
+             "axis=-1 -> axis=(2, 4)", "weights @ -> weights.reshape(*query.shape[:3], -1) @"),
+            "The softmax ran over all query heads of a group at once; they share keys, but each row is normalised on "
+            "its own.", 3, sets="axis"),
+    Mistake("softmax_queries", "axis=-1 -> axis=-2",
+            "The softmax runs over the queries; each row, along the keys, has to sum to 1.", 3, sets="axis"),
+    Mistake("no_scale", "/ np.sqrt(query.shape[-1]) ->",
+            "The scores are not scaled: divide them by the root of d.", 3, sets="scale"),
+    Mistake("no_max", "scores - scores.max(axis=-1, keepdims=True) -> scores",
+            "Large exponents overflow: the softmax has to measure each row against its maximum.", 3, shows="lost"),
+    Mistake("k_tile", "key[:, used] -> key[:, np.arange(h) % kv_heads]",
+            "The values are shared as they should be, the keys are dealt out in turn: both have to follow the same "
+            "rule.", 2, sets="share"),
+    Mistake("out_in_turn",
+            ("return -> out =",
+             "@ value -> "
+             "@ value\n"
+             "return out.reshape(len(out), kv_heads, -1, *out.shape[2:]).swapaxes(1, 2).reshape(out.shape)"),
+            "The outputs stand in another order of heads than the queries: unfold group and member as they were "
+            "folded.", 2),
+    Mistake("last_kv", "np.arange(h) // (h // kv_heads) -> np.full(h, kv_heads - 1)",
+            "All your query heads use the last key head; each group of query heads has a key head of its own.", 1,
+            sets="share"),
+    Mistake("sum_kv",
+            "key[:, used], value[:, used] -> key.sum(axis=1, keepdims=True), value.sum(axis=1, keepdims=True)",
+            "The key heads were added into one; each group of query heads has its own.", 1, sets="share"),
+    Mistake("reversed", "used = -> used = kv_heads - 1 -",
+            "The key heads are used in the opposite order: the first group of query heads uses key head 0.", 2,
+            sets="share"),
+    Mistake("softmax_heads", "axis=-1 -> axis=1",
+            "The softmax runs over the heads; each row, along the keys, has to sum to 1.", 3, sets="axis"),
+    Mistake("scale_d", "np.sqrt(query.shape[-1]) -> query.shape[-1]",
+            "The scores were divided by d, not by its root.", 3, sets="scale"),
+    Mistake("scale_k", "np.sqrt(query.shape[-1]) -> np.sqrt(key.shape[-2])",
+            "The scores were divided by the root of the number of keys, where that of d belongs.", 3, sets="scale"),
+    Mistake("max_global", "scores.max(axis=-1, keepdims=True) -> scores.max()",
+            "One maximum serves several rows: one that lies far below it underflows to 0. Each row needs its own.", 3,
+            shows="lost"),
+)
 
 _GQA = Exercise(
     "gqa",
@@ -105,7 +98,6 @@ _GQA = Exercise(
     blanks=3,
     oracle=_gqa_oracle,
     solution=gqa,
-    family=_gqa_family,
     probes=(
         Probe("6 query heads, 2 key heads", _groups(6, 2)),
         Probe("4 query heads, 2 key heads", _groups(4, 2, q=4, k=3, d=5, v=2), why="groups as large as their number"),
@@ -114,7 +106,7 @@ _GQA = Exercise(
         Probe("large scores", _groups(6, 2, size=1000.0), "edge"),
         Probe("one query, one key, one feature", _groups(4, 2, b=1, q=1, k=1, d=3, v=1), "edge", "axes of size 1 stay"),
     ),
-    mistakes=grouped_mistakes.GQA,
+    mistakes=_GQA_MISTAKES,
     hints=(
         "How many query heads share one key head? That is one size divided by another.",
         "With 6 query heads and 2 key heads, the key heads in use are 0, 0, 0, 1, 1, 1. `np.repeat` along the axis of the "
@@ -124,10 +116,6 @@ _GQA = Exercise(
     why="Indexing with an array copies each key head as often as it is used, and so does `np.repeat`. The library folds the "
     "group into the rows of the query instead, and copies nothing.",
     insight="One line more than plain attention, and the keys and values to be stored shrink by the size of a group.",
-    accepts={
-        "a group axis that broadcasts": _gqa_by_reshape, "loops": _gqa_by_loop, "repeat": _gqa_by_repeat,
-        **accepts.GQA,
-    },
 )  # fmt: skip
 
 
@@ -148,38 +136,38 @@ def gqa_backward(d_repeated, kv_heads):
     return d_repeated.reshape(b, kv_heads, h // kv_heads, n, d).sum(axis=2)
 
 
-def _gqa_backward_family(bugs):
-    def variant(d_repeated, kv_heads):
-        b, h, n, d = d_repeated.shape
-        if "no_sum" in bugs:
-            return d_repeated * 1.0
-        if "tile_order" in bugs:
-            groups = d_repeated.reshape(b, h // kv_heads, kv_heads, n, d).swapaxes(1, 2)
-        else:
-            groups = d_repeated.reshape(b, kv_heads, h // kv_heads, n, d)
-        if "mean" in bugs:
-            return groups.mean(axis=2)
-        if "first" in bugs:
-            return groups[:, :, 0]
-        if "first_heads" in bugs:
-            return d_repeated[:, :kv_heads] * 1.0
-        if "all_heads" in bugs:
-            return np.repeat(d_repeated.sum(axis=1, keepdims=True), kv_heads, axis=1)
-        if "one_short" in bugs:
-            return groups[:, :, :-1].sum(axis=2)
-        if "product" in bugs:
-            return groups.prod(axis=2)
-        return groups[:, :, -1] if "last" in bugs else groups.sum(axis=2)
-
-    return variant
-
-
 def _per_head(heads, kv_heads, b=3, n=3, d=5):
     def make(rng):
         return rng.standard_normal((b, heads, n, d)), kv_heads
 
     return make
 
+
+_GQA_BACKWARD_MISTAKES = (
+    Mistake("no_sum", "d_repeated.reshape(b, kv_heads, h // kv_heads, n, d).sum(axis=2) -> d_repeated * 1.0",
+            "A key head is shared, so the gradients of its query heads have to be added; yours still has h heads.", 1),
+    Mistake("mean", ".sum( -> .mean(",
+            "You averaged over the group; the gradients of copies add up.", 1, shows="factor", sets="sum"),
+    Mistake("first", ".sum(axis=2) -> [:, :, 0]",
+            "Only the first query head of each group is left: add up all of them.", 1, sets="sum"),
+    Mistake("last", ".sum(axis=2) -> [:, :, -1]",
+            "Only the last query head of each group is left: add up all of them.", 1, sets="sum"),
+    Mistake("tile_order", "(b, kv_heads, h // kv_heads, n, d) -> (b, h // kv_heads, kv_heads, n, d).swapaxes(1, 2)",
+            "The groups are those of key heads dealt out in turn; query heads that share a key head are neighbours.",
+            2),
+    Mistake("first_heads",
+            "d_repeated.reshape(b, kv_heads, h // kv_heads, n, d).sum(axis=2) -> d_repeated[:, :kv_heads] * 1.0",
+            "You took the first few query heads as they are: add up those that share a key head.", 1, sets="sum"),
+    Mistake("all_heads",
+            "d_repeated.reshape(b, kv_heads, h // kv_heads, n, d).sum(axis=2) -> "
+            "np.repeat(d_repeated.sum(axis=1, keepdims=True), kv_heads, axis=1)",
+            "All query heads were added up; only those that share a key head belong together.", 2, sets="sum"),
+    Mistake("one_short", ".sum( -> [:, :, :-1].sum(",
+            "One query head of each group is left out of the sum: an end is excluded where it should not be.", 2,
+            sets="sum"),
+    Mistake("product", ".sum( -> .prod(",
+            "The query heads of a group were multiplied; gradients of a copy add up.", 1, sets="sum"),
+)
 
 _GQA_BACKWARD = Exercise(
     "gqa_backward",
@@ -189,14 +177,13 @@ _GQA_BACKWARD = Exercise(
     minutes=10,
     oracle=_gqa_backward_oracle,
     solution=gqa_backward,
-    family=_gqa_backward_family,
     probes=(
         Probe("6 query heads, 2 key heads", _per_head(6, 2)),
         Probe("4 query heads, 2 key heads", _per_head(4, 2, n=2, d=7), why="groups as large as their number"),
         Probe("one key head for all", _per_head(3, 1, b=1, n=5, d=4), why="multi-query attention"),
         Probe("one token, one feature", _per_head(6, 2, n=1, d=1), "edge", "axes of size 1 stay"),
     ),
-    mistakes=grouped_mistakes.GQA_BACKWARD,
+    mistakes=_GQA_BACKWARD_MISTAKES,
     hints=(
         "Forward, one key head was copied several times. What is used several times receives the sum of the gradients.",
         "Give the head axis two: one for the groups and one for the members of a group. Members are neighbours, so "
@@ -206,16 +193,6 @@ _GQA_BACKWARD = Exercise(
     why="The copies of a key head are next to each other, so the axis that counts copies comes after the axis "
     "that counts key heads. Its sum is the gradient of what was copied.",
     insight="Broadcast forward, sum backward: the same rule as for a bias, or for a weight that a whole batch shares.",
-    accepts={
-        "loop over groups": lambda d_repeated, kv_heads: np.stack(
-            [group.sum(axis=1) for group in np.split(d_repeated, kv_heads, axis=1)], axis=1
-        ),
-        "einsum": lambda d_repeated, kv_heads: np.einsum(
-            "bgsnd->bgnd",
-            d_repeated.reshape(len(d_repeated), kv_heads, -1, *d_repeated.shape[2:]),
-        ),
-        **accepts.GQA_BACKWARD,
-    },
 )  # fmt: skip
 
 EXERCISES = (_GQA, _GQA_BACKWARD)

@@ -1,4 +1,4 @@
-"""What the exercises on several heads share: how to split, merge and slice, one head in loops, a layer's inputs."""
+"""What the exercises on several heads share: the columns of one head, one head in loops, a layer's inputs."""
 
 import math
 
@@ -21,16 +21,6 @@ def columns(weight, head, heads):
     """The block of columns that belongs to one head."""
     width = weight.shape[1] // heads
     return weight[:, head * width : (head + 1) * width]
-
-
-def split_heads(y, heads):
-    """(b, n, h·d) to (b, h, n, d)."""
-    return y.reshape(*y.shape[:2], heads, -1).swapaxes(1, 2)
-
-
-def merge_heads(y):
-    """(b, h, n, d) to (b, n, h·d)."""
-    return y.swapaxes(1, 2).reshape(y.shape[0], y.shape[2], -1)
 
 
 def layer(b, n, m, heads, d, v=None, large=False, upstream=False):

@@ -28,25 +28,17 @@ _SPOT = value_exercise(
     minutes=5,
     answer=_spot_multihead,
     oracle=_name_of_the_bug,
-    wrong={
-        Mistake(
-            "split_no_transpose", "x.reshape(b, h, n, d)",
-            "A wrong split would average other numbers. Here each number is the right mean of a feature; its place is wrong.",
-            2,
-        ): lambda: "split",
-        Mistake(
-            "split_interleaved", "x.reshape(b, n, d, h)",
-            "Then features would change places within a row, and all rows would still be equal.", 2,
-        ): lambda: "interleaved",
-        Mistake(
-            "heads_mean", "heads averaged",
-            "Then all rows would be equal, and each number a mean over two features; compare the numbers.", 2,
-        ): lambda: "mean",
-        Mistake(
-            "no_Wo", "no out_weight",
-            "The out weight is the identity here: leaving it out would change nothing.", 1,
-        ): lambda: "no out weight",
-    },
+    mistakes=(
+        Mistake("split_no_transpose", lambda: "split",
+                "A wrong split would average other numbers. Here each number is the right mean of a feature; its "
+                "place is wrong.", 2),
+        Mistake("split_interleaved", lambda: "interleaved",
+                "Then features would change places within a row, and all rows would still be equal.", 2),
+        Mistake("heads_mean", lambda: "mean",
+                "Then all rows would be equal, and each number a mean over two features; compare the numbers.", 2),
+        Mistake("no_Wo", lambda: "no out weight",
+                "The out weight is the identity here: leaving it out would change nothing.", 1),
+    ),
     hints=(
         "What should the four rows be? The queries are zero, so every head spreads its attention evenly.",
         "Each number in the output is the mean of one feature. Which features belong to head 0, and in which rows do "

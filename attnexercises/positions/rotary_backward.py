@@ -3,9 +3,7 @@
 import numpy as np
 
 from attnexercises.engine.model import Exercise, Mistake
-from attnexercises.positions import accepts
-from attnexercises.positions.rotary_embedding import PLACES, PROBES
-from attnexercises.positions.rotated_pairs import turned
+from attnexercises.positions.rotary_embedding import PROBES, places
 
 
 def rope_backward(d_out, pos):
@@ -35,14 +33,6 @@ def _oracle(d_out, pos):
     return d_x
 
 
-def _family(bugs):
-    def variant(d_out, pos):
-        # In `turned`, "inverse" is what a forward in the place of the backward does.
-        return turned(d_out, pos, {"inverse" if bug == "forward" else bug for bug in bugs}, direction=-1)
-
-    return variant
-
-
 _BACKWARD = Exercise(
     "rope_backward",
     title="The gradient of a turn",
@@ -52,55 +42,37 @@ _BACKWARD = Exercise(
     blanks=2,
     oracle=_oracle,
     solution=rope_backward,
-    family=_family,
     probes=PROBES,
     mistakes=(
-        Mistake(
-            "forward", "the rotation of the forward",
-            "The gradient was turned like the features in the forward; on the way back the matrix is transposed.", 2,
-            sets="turn",
-        ),
-        Mistake(
-            "own_only", "dout * cos",
-            "Each feature got the gradient of its own place alone; it also has a share in its partner's new value.", 1,
-            sets="turn",
-        ),
-        Mistake(
-            "derivative", "g2 c - g1 s, -g1 c - g2 s",
-            "You differentiated cosine and sine: the angle is given, and the gradient is asked for in x.", 1,
-            sets="turn",
-        ),
-        Mistake(
-            "no_minus", "g1 c - g2 s, g2 c - g1 s",
-            "Both components have a minus in front of their sine; in the transposed rotation the second alone has.", 3,
-            sets="turn",
-        ),
-        Mistake(
-            "minus_twice", "g1 c + g2 s, g2 c + g1 s",
-            "No component has a minus in front of its sine; in the transposed rotation the second one has.", 3,
-            sets="turn",
-        ),
-        Mistake(
-            "overwritten", "second component from the new first one",
-            "The second component was computed from the first one's new value; it needs the old one.", 3,
-            sets="turn",
-        ),
-        Mistake(
-            "swap", "sine and cosine exchanged",
-            "Sine and cosine have changed places: at angle 0 the gradient passes as it is.", 3,
-            sets="turn",
-        ),
-        Mistake(
-            "half", "pairs (i, i + d/2)",
-            "Features half a vector apart were paired; the forward paired neighbours.", 1,
-            sets="pairs",
-        ),
-        Mistake(
-            "half_out", "result as two halves",
-            "Neighbours were paired, but the result stands in two halves: each pair goes back to its own places.", 1,
-            shows="permuted", sets="pairs",
-        ),
-        *PLACES,
+        Mistake("forward", "np.sin(angles) -> -np.sin(angles)",
+                "The gradient was turned like the features in the forward; on the way back the matrix is transposed.",
+                2, sets="turn"),
+        Mistake("own_only",
+                ("d_first * cos + d_second * sin -> d_first * cos", "d_second * cos - d_first * sin -> d_second * cos"),
+                "Each feature got the gradient of its own place alone; it also has a share in its partner's new value.",
+                1, sets="turn"),
+        Mistake("derivative",
+                ("d_first * cos + d_second * sin -> d_second * cos - d_first * sin",
+                 "d_second * cos - d_first * sin -> -d_first * cos - d_second * sin"),
+                "You differentiated cosine and sine: the angle is given, and the gradient is asked for in x.", 1,
+                sets="turn"),
+        Mistake("no_minus", "d_first * cos + -> d_first * cos -",
+                "Both components have a minus in front of their sine; in the transposed rotation the second alone has.",
+                3, sets="turn"),
+        Mistake("minus_twice", "d_second * cos - -> d_second * cos +",
+                "No component has a minus in front of its sine; in the transposed rotation the second one has.", 3,
+                sets="turn"),
+        Mistake("overwritten", "d_first * sin -> (d_first * cos + d_second * sin) * sin",
+                "The second component was computed from the first one's new value; it needs the old one.", 3,
+                sets="turn"),
+        Mistake("swap", "cos, sin = np.cos(angles), np.sin(angles) -> cos, sin = -np.sin(angles), -np.cos(angles)",
+                "Sine and cosine have changed places: at angle 0 the gradient passes as it is.", 3, sets="turn"),
+        Mistake("half", ("[..., 0::2] -> [..., : d // 2]", "[..., 1::2] -> [..., d // 2 :]"),
+                "Features half a vector apart were paired; the forward paired neighbours.", 1, sets="pairs"),
+        Mistake("half_out", ("d_x[..., 0::2] -> d_x[..., : d // 2]", "d_x[..., 1::2] -> d_x[..., d // 2 :]"),
+                "Neighbours were paired, but the result stands in two halves: each pair goes back to its own places.",
+                1, shows="permuted", sets="pairs"),
+        *places("d_out"),
     ),
     hints=(
         "x1 enters both components of its pair. Write its two shares: each is a gradient times a factor.",
@@ -111,7 +83,6 @@ _BACKWARD = Exercise(
     why="The forward multiplies each pair by a rotation, so the backward multiplies by its transpose, and that is the turn "
     "by the opposite angle. Nothing of the forward has to be saved but the positions.",
     insight="Turn, then turn back: `rope_backward(rope(x, pos), pos)` is x. Gradients keep their lengths, too.",
-    accepts=accepts.BACKWARD,
     outputs=("d_x",),
     atol=1e-10,
 )  # fmt: skip

@@ -1,10 +1,10 @@
 """The exercise on rotary positions: neighbouring features as pairs that turn."""
 
+import math
+
 import numpy as np
 
 from attnexercises.engine.model import Exercise, Mistake, Probe
-from attnexercises.positions import accepts
-from attnexercises.positions.rotated_pairs import turned, turned_in_loops
 
 
 def rope(x, pos):
@@ -19,11 +19,14 @@ def rope(x, pos):
 
 
 def _oracle(x, pos):
-    return turned_in_loops(x, pos)
-
-
-def _family(bugs):
-    return lambda x, pos: turned(x, pos, bugs)
+    """Each pair as one complex number."""
+    d, out = x.shape[-1], np.zeros(x.shape)
+    for place in np.ndindex(x.shape[:-1]):
+        for i in range(d // 2):
+            angle = float(pos[place[-1]]) / 10000 ** (2 * i / d)
+            hand = complex(x[place][2 * i], x[place][2 * i + 1]) * complex(math.cos(angle), math.sin(angle))
+            out[place][2 * i], out[place][2 * i + 1] = hand.real, hand.imag
+    return out
 
 
 def _whole_numbers(rng):
@@ -37,49 +40,32 @@ def _inputs(*shape, start=0, step=1):
     return make
 
 
-#: Causes that the forward and the backward share: where a row stands, how fast a pair turns.
-PLACES = (
-    Mistake(
-        "i_over_d", "10000 ** (-i / d)",
-        "The exponent of pair i is i/d in yours; it is 2i/d, as each pair takes two of the d features.", 2,
-        sets="speed",
-    ),
-    Mistake(
-        "pos_restart", "positions 0, 1, 2, ...",
-        "You counted the rows and ignored `pos`: with a cache, new tokens do not start at position 0.", 1,
-        sets="position",
-    ),
-    Mistake(
-        "pos_axis", "position = index along axis 0",
-        "The position was taken from the first axis, the batch; it runs along the axis of the tokens.", 1,
-        sets="position",
-    ),
-    Mistake(
-        "one_speed", "angle = pos",
-        "All pairs turn at the same speed: the power of 10000 is missing.", 2,
-        sets="speed",
-    ),
-    Mistake(
-        "times", "pos * 10000 ** (2 i / d)",
-        "The angle was multiplied by the power; it is divided by it, so that later pairs turn more slowly.", 2,
-        sets="speed",
-    ),
-    Mistake(
-        "to_the_end", "2 i / (d - 2)",
-        "The exponents run to 1 in the last pair; they are 2i/d, and stop before it.", 2,
-        sets="speed",
-    ),
-    Mistake(
-        "pos_from_1", "pos + 1",
-        "1 was added to the positions; they come as they are to be used.", 1,
-        sets="position",
-    ),
-    Mistake(
-        "whole", "int(pos)",
-        "The positions were rounded down to whole numbers; a position may lie between two tokens.", 1,
-        sets="position",
-    ),
-)  # fmt: skip
+def places(array):
+    """Causes that the forward and the backward share: where a row of `array` stands, how fast a pair turns."""
+    return (
+        Mistake("i_over_d", "np.arange(0, d, 2) -> np.arange(d // 2)",
+                "The exponent of pair i is i/d in yours; it is 2i/d, as each pair takes two of the d features.", 2,
+                sets="speed"),
+        Mistake("pos_restart", "pos[:, -> np.arange(len(pos))[:,",
+                "You counted the rows and ignored `pos`: with a cache, new tokens do not start at position 0.", 1,
+                sets="position"),
+        Mistake("pos_axis", f"pos[:, np.newaxis] -> np.arange(len({array})).reshape(-1, *[1] * ({array}.ndim - 1))",
+                "The position was taken from the first axis, the batch; it runs along the axis of the tokens.", 1,
+                sets="position"),
+        Mistake("one_speed", "10000 -> 1",
+                "All pairs turn at the same speed: the power of 10000 is missing.", 2, sets="speed"),
+        Mistake("times", "/ 10000 -> * 10000",
+                "The angle was multiplied by the power; it is divided by it, so that later pairs turn more slowly.", 2,
+                sets="speed"),
+        Mistake("to_the_end", "np.arange(0, d, 2) / d -> np.linspace(0, 1, d // 2)",
+                "The exponents run to 1 in the last pair; they are 2i/d, and stop before it.", 2, sets="speed"),
+        Mistake("pos_from_1", "pos[:, -> (pos + 1)[:,",
+                "1 was added to the positions; they come as they are to be used.", 1, sets="position"),
+        Mistake("whole", "pos[:, -> pos.astype(int)[:,",
+                "The positions were rounded down to whole numbers; a position may lie between two tokens.", 1,
+                sets="position"),
+    )  # fmt: skip
+
 
 PROBES = (
     Probe("2 sequences of 5 tokens", _inputs(2, 5, 6)),
@@ -101,55 +87,32 @@ _ROPE = Exercise(
     blanks=3,
     oracle=_oracle,
     solution=rope,
-    family=_family,
     probes=PROBES,
     mistakes=(
-        Mistake(
-            "half", "pairs (i, i + d/2)",
-            "Features half a vector apart were paired (the `rotate_half` convention); here neighbours are pairs.", 1,
-            sets="pairs",
-        ),
-        Mistake(
-            "half_out", "neighbours rotated, result as two halves",
-            "Neighbours were rotated, but the result stands in two halves: each pair goes back to its own places.", 1,
-            shows="permuted", sets="pairs",
-        ),
-        Mistake(
-            "inverse", "rotation by -angle",
-            "The pairs turn in the opposite direction: the minus sign belongs to the sine in the first component.", 3,
-            sets="turn",
-        ),
-        Mistake(
-            "no_minus", "x1 c + x2 s, x1 s + x2 c",
-            "This is no rotation: the first component needs a minus in front of its sine.", 3,
-            sets="turn",
-        ),
-        Mistake(
-            "overwritten", "second component from the new first one",
-            "The second component was computed from the first one's new value; it needs the old one.", 3,
-            sets="turn",
-        ),
-        Mistake(
-            "swap", "sine and cosine exchanged",
-            "Sine and cosine have changed places: at angle 0 nothing may move.", 3,
-            sets="turn",
-        ),
-        Mistake(
-            "minus_twice", "x1 c - x2 s, x2 c - x1 s",
-            "Both components have a minus in front of their sine; in a rotation only the first one has.", 3,
-            sets="turn",
-        ),
-        Mistake(
-            "own_only", "x * cos",
-            "Each feature was multiplied by the cosine alone: the sine brings in its partner.", 3,
-            sets="turn",
-        ),
-        Mistake(
-            "added", "x + (cos, sin)",
-            "Cosine and sine were added to the features, as for waves; here they turn them.", 1,
-            sets="turn",
-        ),
-        *PLACES,
+        Mistake("half", ("[..., 0::2] -> [..., : d // 2]", "[..., 1::2] -> [..., d // 2 :]"),
+                "Features half a vector apart were paired (the `rotate_half` convention); here neighbours are pairs.",
+                1, sets="pairs"),
+        Mistake("half_out", ("out[..., 0::2] -> out[..., : d // 2]", "out[..., 1::2] -> out[..., d // 2 :]"),
+                "Neighbours were rotated, but the result stands in two halves: each pair goes back to its own places.",
+                1, shows="permuted", sets="pairs"),
+        Mistake("inverse", "np.sin(angles) -> -np.sin(angles)",
+                "The pairs turn in the opposite direction: the minus sign belongs to the sine in the first component.",
+                3, sets="turn"),
+        Mistake("no_minus", "first * cos - -> first * cos +",
+                "This is no rotation: the first component needs a minus in front of its sine.", 3, sets="turn"),
+        Mistake("overwritten", "first * sin -> (first * cos - second * sin) * sin",
+                "The second component was computed from the first one's new value; it needs the old one.", 3,
+                sets="turn"),
+        Mistake("swap", "cos, sin = -> sin, cos =",
+                "Sine and cosine have changed places: at angle 0 nothing may move.", 3, sets="turn"),
+        Mistake("minus_twice", "first * sin + second * cos -> second * cos - first * sin",
+                "Both components have a minus in front of their sine; in a rotation only the first one has.", 3,
+                sets="turn"),
+        Mistake("own_only", ("first * cos - second * sin -> first * cos", "first * sin + second * cos -> second * cos"),
+                "Each feature was multiplied by the cosine alone: the sine brings in its partner.", 3, sets="turn"),
+        Mistake("added", ("first * cos - second * sin -> first + cos", "first * sin + second * cos -> second + sin"),
+                "Cosine and sine were added to the features, as for waves; here they turn them.", 1, sets="turn"),
+        *places("x"),
     ),
     hints=(
         "Take one token and its first two features. By what angle do they turn at position 1? Then the next two.",
@@ -160,7 +123,6 @@ _ROPE = Exercise(
     why="`0::2` and `1::2` are the first and second members of all pairs at once, so each line of the rotation is one line "
     "of code. The angles have shape (n, d/2) and broadcast over all leading axes.",
     insight="A rotation moves no length: every pair is as long as before, and position 0 changes nothing.",
-    accepts=accepts.ROPE,
     atol=1e-10,  # at position 3000 right ways to take a power differ by 1e-12
 )  # fmt: skip
 

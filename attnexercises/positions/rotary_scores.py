@@ -5,8 +5,6 @@ import math
 import numpy as np
 
 from attnexercises.engine.model import Exercise, Mistake, Probe
-from attnexercises.positions import accepts
-from attnexercises.positions.rotated_pairs import turned
 
 
 def rope_scores(q, k, pos_q, pos_k):
@@ -36,31 +34,6 @@ def _oracle(q, k, pos_q, pos_k):
     return out
 
 
-def _family(bugs):
-    def variant(q, k, pos_q, pos_k):
-        if "pos_swapped" in bugs:
-            pos_q, pos_k = pos_k, pos_q
-        if "same_pos" in bugs:
-            pos_q = np.arange(len(q))
-        if "restart_k" in bugs:
-            pos_k = np.arange(len(k))
-        if "twice" in bugs:
-            pos_q, pos_k = 2 * pos_q, 2 * pos_k
-        back = -1 if "both_back" in bugs else 1
-        query = q if "k_only" in bugs or "none" in bugs else turned(q, pos_q, bugs, back)
-        opposite = -1 if "opposite" in bugs else 1
-        key = k if "q_only" in bugs or "none" in bugs else turned(k, pos_k, bugs, opposite * back)
-        scores = query @ key.T
-        if "scaled" in bugs:
-            scores = scores / math.sqrt(q.shape[1])
-        if "weights" in bugs:
-            powers = np.exp(scores - scores.max(axis=1, keepdims=True))
-            scores = powers / powers.sum(axis=1, keepdims=True)
-        return scores.T if "turned_round" in bugs else scores
-
-    return variant
-
-
 def _inputs(queries, keys, d, first_query, first_key=0):
     def make(rng):
         q, k = rng.standard_normal((queries, d)), rng.standard_normal((keys, d))
@@ -78,7 +51,6 @@ _SCORES = Exercise(
     blanks=1,
     oracle=_oracle,
     solution=rope_scores,
-    family=_family,
     probes=(
         Probe("3 queries at 2 to 4, 5 keys", _inputs(3, 5, 4, 2)),
         Probe("4 queries and 4 keys", _inputs(4, 4, 4, 3), "equal", "Positions that are mixed up run here."),
@@ -86,75 +58,44 @@ _SCORES = Exercise(
         Probe("one pair of features, far away", _inputs(2, 3, 2, 801, 800), "edge", "The distance is small all the same."),
     ),
     mistakes=(
-        Mistake(
-            "q_only", "only the queries rotated",
-            "Only the queries were turned; what is left depends on the difference of positions only if the keys turn, "
-            "too.", 1,
-            sets="which",
-        ),
-        Mistake(
-            "opposite", "queries by +angle, keys by -angle",
-            "Queries and keys turn in opposite directions, so the scores depend on the sum of the positions.", 2,
-            sets="which",
-        ),
-        Mistake(
-            "same_pos", "queries at 0, 1, ...",
-            "The queries were turned as if they stood at 0, 1, ...; they have positions of their own.", 1,
-            sets="position",
-        ),
-        Mistake(
-            "twice", "rotated twice",
-            "The rotation was applied twice, so the scores depend on twice the distance.", 2,
-        ),
-        Mistake(
-            "k_only", "only the keys rotated",
-            "Only the keys were turned; what is left depends on the difference of positions only if the queries turn, "
-            "too.", 1,
-            sets="which",
-        ),
-        Mistake(
-            "none", "q @ k.T",
-            "Neither queries nor keys were turned: these scores know no positions.", 1,
-            sets="which",
-        ),
-        Mistake(
-            "both_back", "both by -angle",
-            "Both turn backwards: before and after have changed places.", 2,
-            sets="which",
-        ),
-        Mistake(
-            "restart_k", "keys at 0, 1, ...",
-            "The keys were turned as if they stood at 0, 1, ...; a cache may begin later.", 1,
-            sets="position",
-        ),
-        Mistake(
-            "pos_swapped", "queries at pos_k, keys at pos_q",
-            "The positions have changed places: those of the keys were used for the queries.", 1,
-            sets="position",
-        ),
-        Mistake(
-            "half", "pairs (i, i + d/2)",
-            "Features half a vector apart were paired; here neighbours are pairs.", 3,
-            sets="pairs",
-        ),
-        Mistake(
-            "i_over_d", "10000 ** (-i / d)",
-            "The exponent of pair i is i/d in yours; it is 2i/d.", 3,
-            sets="speed",
-        ),
-        Mistake(
-            "scaled", "divided by the root of d",
-            "The scores were divided by the root of the width; here the plain dot products are asked for.", 3,
-            shows="factor",
-        ),
-        Mistake(
-            "weights", "softmax of the scores",
-            "You went on to the weights: the scores before the softmax are asked for.", 3,
-        ),
-        Mistake(
-            "turned_round", "K Q^T",
-            "Rows belong to keys in yours; a row belongs to a query.", 3,
-        ),
+        Mistake("q_only", "turned(k, pos_k) -> k",
+                "Only the queries were turned; what is left depends on the difference of positions only if the keys "
+                "turn, too.", 1, sets="which"),
+        Mistake("opposite", "turned(k, pos_k) -> turned(k, -pos_k)",
+                "Queries and keys turn in opposite directions, so the scores depend on the sum of the positions.", 2,
+                sets="which"),
+        Mistake("same_pos", "return turned(q, pos_q) @ -> return turned(q, np.arange(len(q))) @",
+                "The queries were turned as if they stood at 0, 1, ...; they have positions of their own.", 1,
+                sets="position"),
+        Mistake("twice", "pos[:, -> (2 * pos)[:,",
+                "The rotation was applied twice, so the scores depend on twice the distance.", 2),
+        Mistake("k_only", "turned(q, pos_q) -> q",
+                "Only the keys were turned; what is left depends on the difference of positions only if the queries "
+                "turn, too.", 1, sets="which"),
+        Mistake("none", "turned(q, pos_q) @ turned(k, pos_k).T -> q @ k.T",
+                "Neither queries nor keys were turned: these scores know no positions.", 1, sets="which"),
+        Mistake("both_back", "np.sin(angles) -> -np.sin(angles)",
+                "Both turn backwards: before and after have changed places.", 2, sets="which"),
+        Mistake("restart_k", "turned(k, pos_k).T -> turned(k, np.arange(len(k))).T",
+                "The keys were turned as if they stood at 0, 1, ...; a cache may begin later.", 1, sets="position"),
+        Mistake("pos_swapped", "turned(q, pos_q) @ turned(k, pos_k) -> turned(q, pos_k) @ turned(k, pos_q)",
+                "The positions have changed places: those of the keys were used for the queries.", 1, sets="position"),
+        Mistake("half", ("[:, 0::2] -> [:, : d // 2]", "[:, 1::2] -> [:, d // 2 :]"),
+                "Features half a vector apart were paired; here neighbours are pairs.", 3, sets="pairs"),
+        Mistake("i_over_d", "np.arange(0, d, 2) -> np.arange(d // 2)",
+                "The exponent of pair i is i/d in yours; it is 2i/d.", 3, sets="speed"),
+        Mistake("scaled", "@ turned(k, pos_k).T -> / np.sqrt(q.shape[1]) @ turned(k, pos_k).T",
+                "The scores were divided by the root of the width; here the plain dot products are asked for.", 3,
+                shows="factor"),
+        Mistake("weights",
+                ("return turned(q -> scores = turned(q",
+                 ".T -> "
+                 ".T\n"
+                 "powers = np.exp(scores - scores.max(axis=1, keepdims=True))\n"
+                 "return powers / powers.sum(axis=1, keepdims=True)"),
+                "You went on to the weights: the scores before the softmax are asked for.", 3, sets="result"),
+        Mistake("turned_round", ("return turned(q -> return (turned(q", ".T -> .T).T"),
+                "Rows belong to keys in yours; a row belongs to a query.", 3, sets="result"),
     ),
     hints=(
         "Queries and keys each have their own positions, and each meets the function of the exercise before.",
@@ -164,7 +105,6 @@ _SCORES = Exercise(
     why="Two turns meet in a dot product as their difference, so no position has to be compared with another: each row "
     "is turned once, and the product does the rest.",
     insight="Moving all positions by the same amount changes nothing. A key is turned once, whoever asks: a cache may keep it.",
-    accepts=accepts.SCORES,
     atol=1e-10,
 )  # fmt: skip
 

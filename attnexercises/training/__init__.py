@@ -1,4 +1,1 @@
-"""Exercises of chapter 10: `losses`, `adam`, `spot`, `ablation`.
-
-`accepts` holds other right ways.
-"""
+"""Exercises of chapter 10: `losses`, `adam`, `spot`, `ablation`."""

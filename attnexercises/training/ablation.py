@@ -36,20 +36,14 @@ _TAKEN_OUT = value_exercise(
     minutes=5,
     answer=_taken_out,
     oracle=_which_fall,
-    wrong={
-        Mistake(
-            "its_own", "the induction score",
-            "The score is read off the weights; the head has computed them before its output is replaced.", 2,
-        ): lambda: "induction",
-        Mistake(
-            "before_it", "the previous-token score",
-            "That head is in the layer below: what is taken out above it cannot reach it.", 1,
-        ): lambda: "previous",
-        Mistake(
-            "all_of_it", "both scores",
-            "The answers get worse; the scores do not look at answers but at weights.", 2,
-        ): lambda: "both",
-    },
+    mistakes=(
+        Mistake("its_own", lambda: "induction",
+                "The score is read off the weights; the head has computed them before its output is replaced.", 2),
+        Mistake("before_it", lambda: "previous",
+                "That head is in the layer below: what is taken out above it cannot reach it.", 1),
+        Mistake("all_of_it", lambda: "both",
+                "The answers get worse; the scores do not look at answers but at weights.", 2),
+    ),
     hints=(
         "Follow the model from the tokens up. Which numbers are there before the output is replaced?",
         "A score of a head is read off its weights. Does the replaced output enter them?",

@@ -6,7 +6,6 @@ import numpy as np
 
 from attnexercises.engine.model import Exercise, Mistake, Probe
 from attnexercises.softmax.stable import plain_softmax
-from attnexercises.training import accepts
 
 
 def cross_entropy_backward(weights, targets, keep):
@@ -28,42 +27,6 @@ def _oracle(weights, targets, keep):
             total = sum(np.exp(x) for x in row)
             d_logits[(*place, i)] = (np.log(total) - row[int(targets[place])]).imag / 1e-30
     return d_logits / math.fsum(1 for _ in kept)
-
-
-def _family(bugs):
-    def variant(weights, targets, keep):
-        k = weights.shape[-1]
-        targets = np.roll(targets, -1, axis=-1) if "shifted" in bugs else targets
-        weights = plain_softmax(weights) if "softmax_again" in bugs else weights
-        keep = ~keep if "inverted" in bugs else keep
-        right, counted = np.eye(k)[targets], keep[..., np.newaxis]
-        d_logits = weights if "no_right" in bugs else weights - right
-        if "weights_slope" in bugs:
-            d_logits = -right / weights
-        elif "only_target" in bugs:
-            d_logits = (weights - right) * right
-        elif "log" in bugs:
-            d_logits = np.log(weights) - right
-        elif "squared" in bugs:
-            d_logits = 2 * (weights - right)
-        if "keep_right_only" in bugs:
-            d_logits = weights - right * counted
-        elif "no_keep" not in bugs:
-            d_logits = d_logits * counted
-        count = keep.sum()
-        if "sum" in bugs:
-            count = 1
-        elif "all_positions" in bugs:
-            count = keep.size
-        elif "batch" in bugs:
-            count = len(weights)
-        elif "each_text" in bugs:
-            count = keep.sum(axis=-1)[..., np.newaxis, np.newaxis]
-        elif "vocabulary" in bugs:
-            count = keep.sum() * k
-        return -d_logits / count if "sign" in bugs else d_logits / count
-
-    return variant
 
 
 def _case(b, n, k, kept):
@@ -102,7 +65,6 @@ _BACKWARD = Exercise(
     blanks=3,
     oracle=_oracle,
     solution=cross_entropy_backward,
-    family=_family,
     probes=(
         Probe("2 texts of 5 tokens, 3 and 4 of them kept, a vocabulary of 3", _case(2, 5, 3, (3, 4))),
         Probe("3 texts of 3 tokens, a vocabulary of 3", _case(3, 3, 3, (2, 1, 2)), "equal", "Axes of one size."),
@@ -112,83 +74,47 @@ _BACKWARD = Exercise(
         Probe("one text, one token, a vocabulary of 2", _case(1, 1, 2, (1,)), "edge", "Axes of size 1 stay."),
     ),
     mistakes=(
-        Mistake(
-            "sum", "no division",
-            "The loss is a mean over the kept positions; what you differentiate is their sum.", 3,
-            shows="factor", sets="count",
-        ),
-        Mistake(
-            "all_positions", "divided by all positions",
-            "The mean is taken over all positions; those that are not kept do not count.", 3,
-            shows="factor", sets="count",
-        ),
-        Mistake(
-            "batch", "divided by b",
-            "You divided by the number of texts; the mean is over positions.", 3,
-            shows="factor", sets="count",
-        ),
-        Mistake(
-            "each_text", "divided by the kept positions of each text",
-            "Each text has a mean of its own in yours; the loss is one mean over all kept positions.", 3,
-            sets="count",
-        ),
-        Mistake(
-            "vocabulary", "divided by the kept positions times k",
-            "The vocabulary was counted in the mean: a position has one surprise, however many tokens there are.", 3,
-            shows="factor", sets="count",
-        ),
-        Mistake(
-            "sign", "right - weights",
-            "The sign is turned round: more weight on a wrong token raises the loss.", 2,
-            shows="minus",
-        ),
-        Mistake(
-            "no_right", "weights",
-            "The truth is missing: nothing in it says which token came.", 2,
-            sets="slope",
-        ),
-        Mistake(
-            "only_target", "only the entry of the target",
-            "Only the logit of the target gets a slope; the others are in the logarithm of the sum, too.", 1,
-            sets="slope",
-        ),
-        Mistake(
-            "weights_slope", "-1 / weight of the target",
-            "This is the slope in the weights; the softmax is still between them and the logits.", 1,
-            sets="slope",
-        ),
-        Mistake(
-            "log", "log(weights) - right",
-            "The logarithm stands where the weights themselves belong: it is in the loss, not in its slope.", 2,
-            sets="slope",
-        ),
-        Mistake(
-            "squared", "2 (weights - right)",
-            "The factor 2 belongs to a squared error; this loss is a logarithm.", 1,
-            shows="factor", sets="slope",
-        ),
-        Mistake(
-            "softmax_again", "softmax(weights)",
-            "The weights went through the softmax once more; they are its output already.", 1,
-        ),
-        Mistake(
-            "no_keep", "without keep",
-            "The positions that are not kept get a slope; the loss does not depend on them.", 3,
-            sets="keep",
-        ),
-        Mistake(
-            "keep_right_only", "weights - right * keep",
-            "Only the truth was multiplied with `keep`; at a position that does not count, the weights have to go, too.", 3,
-            sets="keep slope",
-        ),
-        Mistake(
-            "inverted", "~keep",
-            "`keep` was read the wrong way round: True means that a position counts.", 3,
-        ),
-        Mistake(
-            "shifted", "np.roll(targets, -1)",
-            "The targets were moved by one place; they say already which token comes next.", 2,
-        ),
+        Mistake("sum", "/ keep.sum() ->",
+                "The loss is a mean over the kept positions; what you differentiate is their sum.", 3, shows="factor",
+                sets="count"),
+        Mistake("all_positions", "keep.sum() -> keep.size",
+                "The mean is taken over all positions; those that are not kept do not count.", 3, shows="factor",
+                sets="count"),
+        Mistake("batch", "keep.sum() -> len(keep)",
+                "You divided by the number of texts; the mean is over positions.", 3, shows="factor", sets="count"),
+        Mistake("each_text", "keep.sum() -> keep.sum(axis=-1)[..., np.newaxis, np.newaxis]",
+                "Each text has a mean of its own in yours; the loss is one mean over all kept positions.", 3,
+                sets="count"),
+        Mistake("vocabulary", "keep.sum() -> (keep.sum() * weights.shape[-1])",
+                "The vocabulary was counted in the mean: a position has one surprise, however many tokens there are.",
+                3, shows="factor", sets="count"),
+        Mistake("sign", "return d_logits -> return -d_logits",
+                "The sign is turned round: more weight on a wrong token raises the loss.", 2, shows="minus"),
+        Mistake("no_right", "(weights - right) -> weights",
+                "The truth is missing: nothing in it says which token came.", 2, sets="slope"),
+        Mistake("only_target", "(weights - right) -> right * (weights - right)",
+                "Only the logit of the target gets a slope; the others are in the logarithm of the sum, too.", 1,
+                sets="slope"),
+        Mistake("weights_slope", "(weights - right) -> (-right / weights)",
+                "This is the slope in the weights; the softmax is still between them and the logits.", 1,
+                sets="slope"),
+        Mistake("log", "(weights - right) -> (np.log(weights) - right)",
+                "The logarithm stands where the weights themselves belong: it is in the loss, not in its slope.", 2,
+                sets="slope"),
+        Mistake("squared", "(weights - right) -> 2 * (weights - right)",
+                "The factor 2 belongs to a squared error; this loss is a logarithm.", 1, shows="factor", sets="slope"),
+        Mistake("softmax_again", "right = -> weights = plain_softmax(weights)\nright =",
+                "The weights went through the softmax once more; they are its output already.", 1),
+        Mistake("no_keep", "* keep[..., np.newaxis] ->",
+                "The positions that are not kept get a slope; the loss does not depend on them.", 3, sets="keep"),
+        Mistake("keep_right_only",
+                "(weights - right) * keep[..., np.newaxis] -> weights - right * keep[..., np.newaxis]",
+                "Only the truth was multiplied with `keep`; at a position that does not count, the weights have to "
+                "go, too.", 3, sets="keep slope"),
+        Mistake("inverted", "keep): -> keep):\n    keep = ~keep",
+                "`keep` was read the wrong way round: True means that a position counts.", 3),
+        Mistake("shifted", "[targets] -> [np.roll(targets, -1, axis=-1)]",
+                "The targets were moved by one place; they say already which token comes next.", 2),
     ),
     hints=(
         "Take one position: log of the sum of e to the logits, minus the logit of the target. Differentiate both in one logit.",
@@ -199,7 +125,6 @@ _BACKWARD = Exercise(
     why="The logarithm of a sum of exponentials has the softmax as its slope, the logit of the target has slope 1. "
     "A mean divides by the number of what it counts, and by nothing else.",
     insight="The entries of every position sum to 0: what the right token gains in score, the others lose.",
-    accepts=accepts.CROSS_ENTROPY_BACKWARD,
     consistent=_with_a_kept_position,
     outputs=("d_logits",),
 )  # fmt: skip

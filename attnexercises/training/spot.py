@@ -30,24 +30,18 @@ _SPOT = value_exercise(
     minutes=8,
     answer=_spot_training,
     oracle=_name_of_the_bug,
-    wrong={
-        Mistake(
-            "not_shifted", "the target is the token itself",
-            "Then the next token would be named wrongly all at once as well; read the first of the two lines again.", 2,
-        ): lambda: "not shifted",
-        Mistake(
-            "rate", "rate too high",
-            "Too long a step makes a loss jump or stay high; it cannot make it fall below what can be known.", 1,
-        ): lambda: "rate too high",
-        Mistake(
-            "too_few", "the same few sequences again and again",
-            "The curves are measured on fresh sequences; what was learned by heart would not help there.", 2,
-        ): lambda: "same batch",
-        Mistake(
-            "no_bias", "no bias correction",
-            "The correction changes the length of the first steps; it adds nothing to what the model can know.", 1,
-        ): lambda: "no bias correction",
-    },
+    mistakes=(
+        Mistake("not_shifted", lambda: "not shifted",
+                "Then the next token would be named wrongly all at once as well; read the first of the two lines "
+                "again.", 2),
+        Mistake("rate", lambda: "rate too high",
+                "Too long a step makes a loss jump or stay high; it cannot make it fall below what can be known.", 1),
+        Mistake("too_few", lambda: "same batch",
+                "The curves are measured on fresh sequences; what was learned by heart would not help there.", 2),
+        Mistake("no_bias", lambda: "no bias correction",
+                "The correction changes the length of the first steps; it adds nothing to what the model can know.",
+                1),
+    ),
     hints=(
         "Compare the lower curve with the dotted line. How can a loss be lower than what the best guess costs?",
         "Something tells the model what comes. It is there when all tokens are there, and gone when they come one by one.",

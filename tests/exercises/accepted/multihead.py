@@ -1,11 +1,21 @@
-"""Other right ways to write the functions of this chapter: the checks must accept them."""
+"""Other right ways to do the exercises on several heads."""
 
 import math
 
 import numpy as np
 
-from attnexercises.multihead.heads import columns, merge_heads, split_heads
+from attnexercises.multihead.heads import columns
 from attnexercises.softmax.stable import plain_softmax
+
+
+def split_heads(y, heads):
+    """(b, n, h·d) to (b, h, n, d)."""
+    return y.reshape(*y.shape[:2], heads, -1).swapaxes(1, 2)
+
+
+def merge_heads(y):
+    """(b, h, n, d) to (b, n, h·d)."""
+    return y.swapaxes(1, 2).reshape(y.shape[0], y.shape[2], -1)
 
 # --- previous_token_head, first_of_its_kind_head --------------------------------------------------
 
@@ -71,6 +81,25 @@ def one_from_places(letters, places):
 # --- mha ------------------------------------------------------------------------------------------
 
 
+def mha_by_slices(x, query_weight, key_weight, value_weight, out_weight, heads):
+    outputs = []
+    for head in range(heads):
+        query, key, value = (x @ columns(weight, head, heads) for weight in (query_weight, key_weight, value_weight))
+        outputs.append(plain_softmax(query @ key.mT / math.sqrt(query.shape[-1])) @ value)
+    return np.concatenate(outputs, axis=-1) @ out_weight
+
+
+def mha_by_einsum(x, query_weight, key_weight, value_weight, out_weight, heads):
+    m = x.shape[-1]
+    query, key, value = (
+        np.einsum("bnm,mhd->bhnd", x, weight.reshape(m, heads, -1))
+        for weight in (query_weight, key_weight, value_weight)
+    )
+    weights = plain_softmax(np.einsum("bhqd,bhkd->bhqk", query, key) / query.shape[-1] ** 0.5)
+    back = out_weight.reshape(heads, -1, out_weight.shape[-1])
+    return np.einsum("bhqk,bhkv,hvm->bqm", weights, value, back)
+
+
 def mha_in_loops(x, query_weight, key_weight, value_weight, out_weight, heads):
     out = np.zeros((*x.shape[:2], out_weight.shape[1]))
     for b, head in np.ndindex(len(x), heads):
@@ -92,6 +121,27 @@ def mha_by_tensordot(x, query_weight, key_weight, value_weight, out_weight, head
 
 
 # --- mha_backward ---------------------------------------------------------------------------------
+
+
+def mha_backward_with_flattened_rows(d_out, x, query_weight, key_weight, value_weight, out_weight, heads):
+    """One row for each position of each batch element, and a loop over the heads."""
+    flat, d_flat = x.reshape(-1, x.shape[-1]), d_out.reshape(-1, d_out.shape[-1])
+    inputs, outputs, merged = [], [], []
+    for head in range(heads):
+        query, key, value = (x @ columns(weight, head, heads) for weight in (query_weight, key_weight, value_weight))
+        weights = plain_softmax(query @ key.mT / math.sqrt(query.shape[-1]))
+        merged.append(weights @ value)
+        d_attended = d_out @ columns(out_weight.T, head, heads)
+        # the mean of d_weights in each row, from the output of the head
+        row_mean = (d_attended * merged[-1]).sum(axis=-1, keepdims=True)
+        d_scores = weights * (d_attended @ value.mT - row_mean) / math.sqrt(query.shape[-1])
+        inputs.append((d_scores @ key, d_scores.mT @ query, weights.mT @ d_attended))
+    for part in zip(*inputs, strict=True):
+        outputs.append(np.concatenate(part, axis=-1))
+    weights = (query_weight, key_weight, value_weight)
+    d_x = sum(d_y @ weight.T for d_y, weight in zip(outputs, weights, strict=True))
+    d_weights = [flat.T @ d_y.reshape(len(flat), -1) for d_y in outputs]
+    return d_x, *d_weights, np.concatenate(merged, axis=-1).reshape(len(flat), -1).T @ d_flat
 
 
 def mha_backward_by_einsum(d_out, x, query_weight, key_weight, value_weight, out_weight, heads):
@@ -146,6 +196,26 @@ def mha_backward_by_where(d_out, x, query_weight, key_weight, value_weight, out_
 # --- gqa, gqa_backward ----------------------------------------------------------------------------
 
 
+def gqa_by_reshape(query, key, value):
+    b, heads, q, d = query.shape
+    grouped = query.reshape(b, key.shape[1], -1, q, d)  # (b, kv_heads, share, q, d)
+    weights = plain_softmax(grouped @ key[:, :, None].mT / math.sqrt(d))
+    return (weights @ value[:, :, None]).reshape(b, heads, q, -1)
+
+
+def gqa_by_repeat(query, key, value):
+    key, value = (np.repeat(array, query.shape[1] // array.shape[1], axis=1) for array in (key, value))
+    return plain_softmax(query @ key.mT / math.sqrt(query.shape[-1])) @ value
+
+
+def gqa_by_loop(query, key, value):
+    share, heads = query.shape[1] // key.shape[1], []
+    for head in range(query.shape[1]):
+        scores = query[:, head] @ key[:, head // share].mT / math.sqrt(query.shape[-1])
+        heads.append(plain_softmax(scores) @ value[:, head // share])
+    return np.stack(heads, axis=1)
+
+
 def gqa_by_einsum(query, key, value):
     b, heads, q, d = query.shape
     grouped = query.reshape(b, key.shape[1], -1, q, d)
@@ -189,16 +259,42 @@ def groups_by_where(d_repeated, kv_heads):
     return np.stack([np.where(group == g, d_repeated, 0).sum(axis=1) for g in range(kv_heads)], axis=1)
 
 
-PREVIOUS = {
-    "loops": previous_in_loops, "where": previous_by_where, "by distance, with two features": previous_by_distance,
+ACCEPTED = {
+    "previous_token_head": {
+        "the shift in the keys": lambda letters, places: (
+            np.vstack([np.ones((letters, places)), 99 * np.sqrt(places) * np.eye(places)]),
+            np.vstack([np.zeros((letters, places)), np.eye(places, k=1)]),
+        ),
+        "in a circle, in float32": lambda letters, places: (
+            np.vstack([np.zeros((letters, places)), 200 * np.roll(np.eye(places), -1, axis=1)]).astype(np.float32),
+            np.vstack([np.ones((letters, places)), np.eye(places)]).astype(np.float32),
+        ),
+        "loops": previous_in_loops, "where": previous_by_where, "by distance, with two features": previous_by_distance,
+    },
+    "first_of_its_kind_head": {
+        "loops": first_in_loops, "where": first_by_where, "with huge numbers": first_with_huge_numbers,
+        "the 1 from the places": one_from_places,
+    },
+    "mha": {
+        "slices of each head": mha_by_slices, "einsum": mha_by_einsum, "loops": mha_in_loops,
+        "tensordot": mha_by_tensordot,
+    },
+    "mha_backward": {
+        "loops": mha_backward_with_flattened_rows, "einsum": mha_backward_by_einsum,
+        "tensordot": mha_backward_by_tensordot, "where": mha_backward_by_where,
+    },
+    "gqa": {
+        "a group axis that broadcasts": gqa_by_reshape, "loops": gqa_by_loop, "repeat": gqa_by_repeat,
+        "einsum": gqa_by_einsum, "tensordot": gqa_by_tensordot, "where": gqa_by_where,
+    },
+    "gqa_backward": {
+        "loop over groups": lambda d_repeated, kv_heads: np.stack(
+            [group.sum(axis=1) for group in np.split(d_repeated, kv_heads, axis=1)], axis=1
+        ),
+        "einsum": lambda d_repeated, kv_heads: np.einsum(
+            "bgsnd->bgnd",
+            d_repeated.reshape(len(d_repeated), kv_heads, -1, *d_repeated.shape[2:]),
+        ),
+        "loops": groups_in_loops, "tensordot": groups_by_tensordot, "where": groups_by_where,
+    },
 }  # fmt: skip
-FIRST = {
-    "loops": first_in_loops, "where": first_by_where, "with huge numbers": first_with_huge_numbers,
-    "the 1 from the places": one_from_places,
-}  # fmt: skip
-MHA = {"loops": mha_in_loops, "tensordot": mha_by_tensordot}
-MHA_BACKWARD = {
-    "einsum": mha_backward_by_einsum, "tensordot": mha_backward_by_tensordot, "where": mha_backward_by_where,
-}  # fmt: skip
-GQA = {"einsum": gqa_by_einsum, "tensordot": gqa_by_tensordot, "where": gqa_by_where}
-GQA_BACKWARD = {"loops": groups_in_loops, "tensordot": groups_by_tensordot, "where": groups_by_where}

@@ -1,4 +1,4 @@
-"""Other right ways to write the functions of this chapter: the checks must accept them."""
+"""Other right ways to do the exercises on positions."""
 
 import math
 
@@ -211,21 +211,23 @@ def alibi_by_where(h, n):
     return np.where(j > i, -np.inf, (j - i) * 2.0 ** (-8 * (head + 1) / h))
 
 
-WAVES = {
-    "loops": waves_in_loops, "einsum": waves_by_einsum, "tensordot": waves_by_tensordot, "where": waves_by_where,
-    "by logarithm": waves_by_log,
-}  # fmt: skip
-ROPE = {
-    "loops": rope_in_loops, "einsum": rope_by_einsum, "tensordot": rope_by_tensordot, "where": rope_by_where,
-    "complex numbers": rope_by_complex_numbers,
-}  # fmt: skip
-SCORES = {
-    "loops": scores_in_loops, "einsum": scores_by_einsum, "tensordot": scores_by_tensordot, "where": scores_by_where,
-}  # fmt: skip
-BACKWARD = {
-    "loops": back_in_loops, "einsum": back_by_einsum, "tensordot": back_by_tensordot, "where": back_by_where,
-    "complex numbers": back_by_complex_numbers,
-}  # fmt: skip
-ALIBI = {
-    "loops": alibi_in_loops, "einsum": alibi_by_einsum, "tensordot": alibi_by_tensordot, "where": alibi_by_where,
+ACCEPTED = {
+    "sinusoidal": {
+        "loops": waves_in_loops, "einsum": waves_by_einsum, "tensordot": waves_by_tensordot, "where": waves_by_where,
+        "by logarithm": waves_by_log,
+    },
+    "rope": {
+        "loops": rope_in_loops, "einsum": rope_by_einsum, "tensordot": rope_by_tensordot, "where": rope_by_where,
+        "complex numbers": rope_by_complex_numbers,
+    },
+    "rope_scores": {
+        "loops": scores_in_loops, "einsum": scores_by_einsum, "tensordot": scores_by_tensordot, "where": scores_by_where,
+    },
+    "rope_backward": {
+        "loops": back_in_loops, "einsum": back_by_einsum, "tensordot": back_by_tensordot, "where": back_by_where,
+        "complex numbers": back_by_complex_numbers,
+    },
+    "alibi": {
+        "loops": alibi_in_loops, "einsum": alibi_by_einsum, "tensordot": alibi_by_tensordot, "where": alibi_by_where,
+    },
 }  # fmt: skip

@@ -1,4 +1,4 @@
-"""Other right ways to write the functions of this chapter: the checks must accept them."""
+"""Other right ways to do the exercises on masks."""
 
 import math
 
@@ -144,13 +144,54 @@ def bias_by_where(d_out, value, weights):
     return np.array([np.where(distance == r, d_scores, 0).sum() for r in range(n)])
 
 
-CAUSAL_MASK = {"loops": mask_in_loops, "where": mask_by_where, "np.tri": mask_by_tri}
-MASKED_SOFTMAX = {
-    "loops": masked_in_loops, "einsum": masked_by_einsum, "tensordot": masked_by_tensordot,
-    "logaddexp": masked_by_logsumexp, "exponential, then zero": exponential_then_zero, "row by row": row_by_row,
+def by_distance(d_out, value, weights):
+    """All pairs at once, each counted for its distance; the row mean from the output."""
+    n = weights.shape[-1]
+    d_scores = weights * (d_out @ value.mT - np.sum(d_out * (weights @ value), axis=-1, keepdims=True))
+    total = d_scores.reshape(-1, n, n).sum(axis=0)
+    distance = np.arange(n)[:, None] - np.arange(n)
+    return np.array([total[distance == r].sum() for r in range(n)])
+
+
+def as_a_product(d_out, value, weights):
+    """Hidden pairs have no gradient, so it does not matter to which bias they are counted."""
+    n = weights.shape[-1]
+    d_weights = d_out @ value.mT
+    d_scores = weights * (d_weights - np.vecdot(weights, d_weights)[..., None])
+    distance = np.eye(n)[(np.arange(n)[:, None] - np.arange(n)) % n]
+    return np.einsum("bqk,qkr->r", d_scores.reshape(-1, n, n), distance)
+
+
+
+ACCEPTED = {
+    "causal_mask": {
+        "lower triangle": lambda q, k: np.tril(np.ones((q, k), dtype=bool), k=k - q),
+        "not the upper triangle": lambda q, k: ~np.triu(np.ones((q, k), dtype=bool), 1 + k - q),
+        "the last rows of a square": lambda q, k: (
+            np.tril(np.ones((max(q, k), max(q, k)), dtype=bool))[-q:, max(q, k) - k :]
+        ),
+        "indices": lambda q, k: np.fromfunction(lambda i, j: j - i <= k - q, (q, k)),
+        "loops": mask_in_loops, "where": mask_by_where, "np.tri": mask_by_tri,
+    },
+    "masked_softmax": {
+        "maximum replaced": lambda scores, keep: careful_softmax(np.where(keep, scores, -np.inf)),
+        "loops": masked_in_loops, "einsum": masked_by_einsum, "tensordot": masked_by_tensordot,
+        "logaddexp": masked_by_logsumexp, "exponential, then zero": exponential_then_zero, "row by row": row_by_row,
+    },
+    "padded_causal_attention": {
+        "additive": lambda query, key, value, real: (
+            careful_softmax(
+                query @ key.mT / np.sqrt(query.shape[-1])
+                + np.where(real, 0, -np.inf)[:, None, :]
+                + np.triu(np.full((real.shape[1],) * 2, -np.inf), k=1)
+            )
+            @ value
+        ),
+        "loops": padded_in_loops, "einsum": padded_by_einsum, "tensordot": padded_by_tensordot,
+        "sentence by sentence": sentence_by_sentence,
+    },
+    "distance_bias_backward": {
+        "each pair by its distance": by_distance, "einsum": as_a_product, "loops": bias_in_loops,
+        "tensordot": bias_by_tensordot, "where": bias_by_where,
+    },
 }  # fmt: skip
-PADDED = {
-    "loops": padded_in_loops, "einsum": padded_by_einsum, "tensordot": padded_by_tensordot,
-    "sentence by sentence": sentence_by_sentence,
-}  # fmt: skip
-DISTANCE_BIAS = {"loops": bias_in_loops, "tensordot": bias_by_tensordot, "where": bias_by_where}

@@ -38,10 +38,6 @@ def by_tensordot(weights, targets, keep):
     return np.tensordot(shares, weights.reshape(-1, k) - right, axes=1).reshape(weights.shape)
 
 
-CROSS_ENTROPY_BACKWARD = {
-    "loops": in_loops, "where": one_taken_off, "einsum": through_the_softmax, "tensordot": by_tensordot,
-}  # fmt: skip
-
 # --- adam_direction -------------------------------------------------------------------------------
 
 
@@ -77,6 +73,11 @@ def by_tensordot_of_ages(gradients, beta1, beta2, epsilon):
     return mean / (np.sqrt(square) + epsilon)
 
 
-ADAM_DIRECTION = {
-    "loops": number_by_number, "einsum": weighted_means, "average": averaged, "tensordot": by_tensordot_of_ages,
+ACCEPTED = {
+    "cross_entropy_backward": {
+        "loops": in_loops, "where": one_taken_off, "einsum": through_the_softmax, "tensordot": by_tensordot,
+    },
+    "adam_direction": {
+        "loops": number_by_number, "einsum": weighted_means, "average": averaged, "tensordot": by_tensordot_of_ages,
+    },
 }  # fmt: skip
