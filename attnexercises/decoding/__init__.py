@@ -1,4 +1,1 @@
-"""Exercises of chapter 9: `cache`, `numbers`, `paged`, `linear`.
-
-`accepts` holds other right ways.
-"""
+"""Exercises of chapter 9: `cache`, `numbers`, `paged`, `linear`."""

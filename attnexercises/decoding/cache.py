@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 
-from attnexercises.decoding import accepts
 from attnexercises.engine.model import Exercise, Mistake, Probe
 
 
@@ -38,59 +37,6 @@ def _oracle(x, query_weight, key_weight, value_weight, window):
     return out
 
 
-def _family(bugs):
-    def remembered(old, new, t, prefix):
-        """What is kept of `old` rows and the `new` one after token t."""
-        if "overwrite" in bugs:
-            return [new]
-        return [*old, *prefix] if "prefix_again" in bugs else [*old, new]
-
-    def cut(rows, window):
-        if "no_window" in bugs:
-            return rows
-        if "evict_newest" in bugs:
-            return rows[:window]
-        return rows[-(window + 1 if "window_plus" in bugs else window - 1 if "window_minus" in bugs else window) :]
-
-    def softmax(scores):
-        if "top_left_mask" in bugs:
-            scores = np.where(np.arange(len(scores)) == 0, scores, -np.inf)
-        exponentials = np.exp(scores - (0 if "no_max" in bugs else scores.max()))
-        return exponentials if "no_division" in bugs else exponentials / exponentials.sum()
-
-    def variant(x, query_weight, key_weight, value_weight, window):
-        n, d, v = len(x), key_weight.shape[1], value_weight.shape[1]
-        wq, wk = (key_weight, query_weight) if "swap" in bugs else (query_weight, key_weight)
-        wk = query_weight if "query_twice" in bugs else wk
-        size = x.shape[1] if "scale_m" in bugs else 1 if "no_scale" in bugs else d * d if "scale_d" in bugs else d
-        keys, values, out = [], [], []
-        for t, token in enumerate(x):
-            all_keys = remembered(keys, token @ wk, t, list(x[: t + 1] @ wk))
-            all_values = remembered(values, token @ value_weight, t, list(x[: t + 1] @ value_weight))
-            if "v_prepend" in bugs:
-                all_values = [all_values[-1], *all_values[:-1]]
-            new_keys, new_values = cut(all_keys, window), cut(all_values, window)
-            if "v_prepend" in bugs and len(all_values) > window:
-                new_values = all_values[:window]
-            seen_keys, seen_values = (keys, values) if "attend_before_append" in bugs else (new_keys, new_values)
-            keys, values = new_keys, new_values
-            if "future" in bugs:
-                seen_keys, seen_values = list(x @ wk), list(x @ value_weight)
-            if "prealloc" in bugs:
-                unused = max(0, n - t - 1)
-                seen_keys, seen_values = [*seen_keys, *np.zeros((unused, d))], [*seen_values, *np.zeros((unused, v))]
-            if not seen_keys:
-                out.append(np.zeros(v))
-                continue
-            query = x[0] @ wq if "first_query" in bugs else token @ wq
-            scores = np.array(seen_keys) @ query / math.sqrt(len(seen_keys) if "scale_k" in bugs else size)
-            weights = np.full(len(scores), 1 / len(scores)) if "mean" in bugs else softmax(scores)
-            out.append(weights @ np.array(seen_values))
-        return np.array(out)
-
-    return variant
-
-
 def _sizes(n, m, d, v, window, size=1.0):
     def make(rng):
         weights = [rng.standard_normal((m, width)) for width in (d, d, v)]
@@ -108,7 +54,6 @@ _CACHE = Exercise(
     blanks=5,
     oracle=_oracle,
     solution=kv_cache,
-    family=_family,
     probes=(
         Probe("6 tokens, a window that never fills", _sizes(6, 5, 4, 3, 9)),
         Probe("4 tokens of width 4", _sizes(4, 4, 4, 4, 4), "equal", "With all sizes alike, mixed-up axes run."),
@@ -118,110 +63,60 @@ _CACHE = Exercise(
         Probe("one token, one feature", _sizes(1, 3, 1, 1, 2), "edge", "Axes of size 1 stay."),
     ),
     mistakes=(
-        Mistake(
-            "attend_before_append", "attend, then append",
-            "The new token does not see itself: its key and value have to be in the cache before it attends.", 1,
-            sets="seen",
-        ),
-        Mistake(
-            "overwrite", "cache = current token",
-            "Only the current token is in the cache, so each output is its own value: the past has to stay.", 1,
-            sets="seen",
-        ),
-        Mistake(
-            "v_prepend", "key appended, value prepended",
-            "Keys and values are kept in different orders: a weight has to meet the value of its own key.", 2,
-            sets="seen",
-        ),
-        Mistake(
-            "prefix_again", "the whole prefix appended at each step",
-            "The whole prefix is appended at every step, so that tokens count several times; only the new one is new.", 1,
-            sets="seen",
-        ),
-        Mistake(
-            "prealloc", "unused slots take part in the softmax",
-            "Slots that nothing was written to yet take part in the softmax, each with score 0: leave them out.", 2,
-            sets="seen",
-        ),
-        Mistake(
-            "future", "softmax(Q K^T) V without a mask",
-            "A token looks at those that come after it; while it is decoded they do not exist.", 1,
-            sets="seen window",
-        ),
-        Mistake(
-            "top_left_mask", "np.tril on one row of scores",
-            "A causal mask aligned at the top left leaves a single query its first key alone; no mask is needed here.", 2,
-            sets="weights",
-        ),
-        Mistake(
-            "evict_newest", "keys[:window]",
-            "The oldest tokens are kept and the newest dropped; a window keeps the last ones.", 3,
-            sets="window",
-        ),
-        Mistake(
-            "window_plus", "window + 1 tokens",
-            "A token that has left the window is still seen: the window counts the current token, too.", 3,
-            sets="window",
-        ),
-        Mistake(
-            "window_minus", "window - 1 tokens",
-            "The window is one token short: it counts the current token and those before it.", 3,
-            sets="window",
-        ),
-        Mistake(
-            "no_window", "the cache only grows",
-            "Nothing is ever dropped: a token sees the last `window` ones, itself among them.", 3,
-            sets="window",
-        ),
-        Mistake(
-            "no_scale", "exp(q · k)",
-            "The scores are not scaled: divide them by the root of d.", 2,
-            sets="scale",
-        ),
-        Mistake(
-            "scale_m", "scores / sqrt(m)",
-            "The scores are divided by the root of the model's width; a key has d features.", 2,
-            sets="scale",
-        ),
-        Mistake(
-            "scale_d", "scores / d",
-            "The scores are divided by d, not by its root.", 2,
-            sets="scale",
-        ),
-        Mistake(
-            "scale_k", "scores / sqrt(number of keys)",
-            "The scores are divided by the root of the number of keys; it is the features that count.", 2,
-            sets="scale",
-        ),
-        Mistake(
-            "swap", "queries from key_weight, keys from query_weight",
-            "The matrices of queries and keys have changed places.", 2,
-            sets="keys",
-        ),
-        Mistake(
-            "query_twice", "keys from query_weight",
-            "The keys are made with the matrix of the queries; they have one of their own.", 2,
-            sets="keys",
-        ),
-        Mistake(
-            "first_query", "the query of token 0 at each step",
-            "The query of the first token is used throughout; each token asks with its own.", 2,
-        ),
-        Mistake(
-            "mean", "the mean of the cached values",
-            "All cached values count alike: they have to be weighted by how well their keys match.", 2,
-            sets="weights scale",
-        ),
-        Mistake(
-            "no_division", "exp without its sum",
-            "The exponentials are not divided by their sum over the cache.", 2,
-            shows="row_factor", sets="weights",
-        ),
-        Mistake(
-            "no_max", "exp without the maximum",
-            "Large exponents overflow: measure the scores of a token against their maximum.", 2,
-            shows="lost", sets="weights",
-        ),
+        Mistake("attend_before_append",
+                ("out = [], [], [] -> out = [], [], [np.zeros(value_weight.shape[1])]",
+                 "for token in x -> for before, token in zip(x, x[1:])",
+                 "token @ key_weight -> before @ key_weight",
+                 "token @ value_weight -> before @ value_weight"),
+                "The new token does not see itself: its key and value have to be in the cache before it attends.", 1, sets="seen"),
+        Mistake("overwrite", "keys[-window:], values[-window:] -> keys[-1:], values[-1:]",
+                "Only the current token is in the cache, so each output is its own value: the past has to stay.", 1, sets="seen window"),
+        Mistake("v_prepend", "np.array(values) -> np.array(values)[::-1]",
+                "Keys and values are kept in different orders: a weight has to meet the value of its own key.", 2, sets="seen"),
+        Mistake("prefix_again",
+                ("keys.append(token -> keys.extend(x[: len(out) + 1]",
+                 "values.append(token -> values.extend(x[: len(out) + 1]"),
+                "The whole prefix is appended at every step, so that tokens count several times; only the new one is "
+                "new.", 1, sets="seen"),
+        Mistake("prealloc",
+                ("np.array(keys) -> np.array([*keys, *np.zeros((len(x) - len(out) - 1, key_weight.shape[1]))])",
+                 "np.array(values) -> np.array([*values, *np.zeros((len(x) - len(out) - 1, value_weight.shape[1]))])"),
+                "Slots that nothing was written to yet take part in the softmax, each with score 0: leave them out.", 2, sets="seen"),
+        Mistake("future", ("np.array(keys) -> (x @ key_weight)", "np.array(values) -> (x @ value_weight)"),
+                "A token looks at those that come after it; while it is decoded they do not exist.", 1, sets="seen window"),
+        Mistake("top_left_mask", "exponentials / exponentials.sum() -> np.eye(len(scores))[0]",
+                "A causal mask aligned at the top left leaves a single query its first key alone; no mask is needed "
+                "here.", 2, sets="weights"),
+        Mistake("evict_newest", "keys[-window:], values[-window:] -> keys[:window], values[:window]",
+                "The oldest tokens are kept and the newest dropped; a window keeps the last ones.", 3, sets="window"),
+        Mistake("window_plus", "[-window:] -> [-window - 1 :]",
+                "A token that has left the window is still seen: the window counts the current token, too.", 3, sets="window"),
+        Mistake("window_minus", "[-window:] -> [-window + 1 :]",
+                "The window is one token short: it counts the current token and those before it.", 3, sets="window"),
+        Mistake("no_window", "keys, values = keys[-window:], values[-window:] ->",
+                "Nothing is ever dropped: a token sees the last `window` ones, itself among them.", 3, sets="window"),
+        Mistake("no_scale", "/ np.sqrt(key_weight.shape[1]) ->",
+                "The scores are not scaled: divide them by the root of d.", 2, sets="scale"),
+        Mistake("scale_m", "np.sqrt(key_weight.shape[1]) -> np.sqrt(x.shape[1])",
+                "The scores are divided by the root of the model's width; a key has d features.", 2, sets="scale"),
+        Mistake("scale_d", "np.sqrt(key_weight.shape[1]) -> key_weight.shape[1]",
+                "The scores are divided by d, not by its root.", 2, sets="scale"),
+        Mistake("scale_k",
+                ("/ np.sqrt(key_weight.shape[1]) ->",
+                 "exponentials = np -> scores = scores / np.sqrt(len(scores))\nexponentials = np"),
+                "The scores are divided by the root of the number of keys; it is the features that count.", 2, sets="scale"),
+        Mistake("swap", "window): -> window):\n    query_weight, key_weight = key_weight, query_weight",
+                "The matrices of queries and keys have changed places.", 2, sets="keys"),
+        Mistake("query_twice", "window): -> window):\n    key_weight = query_weight",
+                "The keys are made with the matrix of the queries; they have one of their own.", 2, sets="keys"),
+        Mistake("first_query", "token @ query_weight -> x[0] @ query_weight",
+                "The query of the first token is used throughout; each token asks with its own.", 2),
+        Mistake("mean", "exponentials / exponentials.sum() -> np.full(len(scores), 1 / len(scores))",
+                "All cached values count alike: they have to be weighted by how well their keys match.", 2, sets="weights scale"),
+        Mistake("no_division", "/ exponentials.sum() ->",
+                "The exponentials are not divided by their sum over the cache.", 2, shows="row_factor", sets="weights"),
+        Mistake("no_max", "scores - scores.max() -> scores",
+                "Large exponents overflow: measure the scores of a token against their maximum.", 2, shows="lost", sets="weights"),
     ),
     hints=(
         "What does the new token need from the tokens before it, and what from itself? Write down what is in the cache "
@@ -234,7 +129,6 @@ _CACHE = Exercise(
     "were. No mask is needed: the future is not in the cache yet.",
     insight="Over a whole text these are the rows of causal attention; a token costs one row, and no product of the past "
     "is done twice.",
-    accepts=accepts.KV_CACHE,
 )  # fmt: skip
 
 EXERCISES = (_CACHE,)

@@ -21,8 +21,6 @@ def _bytes_by_counting():
     return sum(of_a_token for _ in range(3 * 1000))
 
 
-_RIGHT = 2 * 3 * 7 * 1000 * 4 * 80 * 4
-
 _BYTES = value_exercise(
     "kv_cache_bytes",
     title="How large is the cache?",
@@ -31,34 +29,28 @@ _BYTES = value_exercise(
     minutes=5,
     answer=_kv_cache_bytes,
     oracle=_bytes_by_counting,
-    wrong={
-        Mistake(
-            "no_values", "keys alone", "Half is missing: a cache holds a value beside each key.", 2
-        ): lambda: _RIGHT // 2,
-        Mistake(
-            "query_heads", "h in place of the key heads",
-            "You counted a key for each query head; heads of a group share theirs.", 1,
-        ): lambda: _RIGHT * 3,
-        Mistake(
-            "with_queries", "queries, keys and values",
-            "Three arrays were counted; a query is asked once, and is not kept.", 2,
-        ): lambda: _RIGHT // 2 * 3,
-        Mistake("one_layer", "without L", "That is one layer; each of the 7 has a cache of its own.", 1): lambda: _RIGHT // 7,
-        Mistake("one_text", "without B", "That is one text; each of the 3 has keys of its own.", 1): lambda: _RIGHT // 3,
-        Mistake(
-            "one_text_one_layer", "without B and L", "That is one layer for one text: all 7 layers keep keys, for each of 3 texts.", 1
-        ): lambda: _RIGHT // 21,
-        Mistake("one_token", "without N", "That is what one token adds in each text; there are 1000.", 1): lambda: _RIGHT // 1000,
-        Mistake(
-            "numbers", "no bytes, or without G",
-            "That is how many numbers there are, or the bytes of one key head: there are 4, and a number has 4 bytes.", 3,
-        ): lambda: _RIGHT // 4,
-        Mistake("no_d", "without d", "A key is not one number: it has 80 features.", 1): lambda: _RIGHT // 80,
-        Mistake("scores", "n squared scores", "You counted scores, n times n for each head; they are not kept.", 1): lambda: 3 * 7 * 12 * 1000**2 * 4,
-        Mistake("bits", "32 for each", "That is in bits.", 3): lambda: _RIGHT * 8,
-        Mistake("mebibytes", "in MiB", "The size is right, in MiB; the question asks for bytes.", 3): lambda: _RIGHT / 2**20,
-        Mistake("megabytes", "in MB", "The size is right, in MB; the question asks for bytes.", 3): lambda: _RIGHT / 10**6,
-    },
+    mistakes=(
+        Mistake("no_values", "return 2 * -> return", "Half is missing: a cache holds a value beside each key.", 2),
+        Mistake("query_heads", "1000, 4 -> 1000, 12",
+                "You counted a key for each query head; heads of a group share theirs.", 1),
+        Mistake("with_queries", "return 2 -> return 3",
+                "Three arrays were counted; a query is asked once, and is not kept.", 2),
+        Mistake("one_layer", "layers * n -> n", "That is one layer; each of the 7 has a cache of its own.", 1),
+        Mistake("one_text", "batch * layers -> layers", "That is one text; each of the 3 has keys of its own.", 1),
+        Mistake("one_text_one_layer", "batch * layers * n -> n",
+                "That is one layer for one text: all 7 layers keep keys, for each of 3 texts.", 1),
+        Mistake("one_token", "layers * n -> layers", "That is what one token adds in each text; there are 1000.", 1),
+        Mistake("numbers", "* bytes_each ->",
+                "That is how many numbers there are, or the bytes of one key head: there are 4, and a number has 4 bytes.", 3),
+        Mistake("no_d", "* d * -> *", "A key is not one number: it has 80 features.", 1),
+        Mistake("scores", lambda: 3 * 7 * 12 * 1000**2 * 4,
+                "You counted scores, n times n for each head; they are not kept.", 1),
+        Mistake("bits", "* bytes_each -> * 8 * bytes_each", "That is in bits.", 3),
+        Mistake("mebibytes", "* bytes_each -> * bytes_each / 2**20",
+                "The size is right, in MiB; the question asks for bytes.", 3),
+        Mistake("megabytes", "* bytes_each -> * bytes_each / 10**6",
+                "The size is right, in MB; the question asks for bytes.", 3),
+    ),
     hints=(
         "What does one token of one text leave behind in one head of one layer?",
         "A key and a value of 80 numbers each, for every key head; the number of query heads does not matter.",
@@ -98,33 +90,24 @@ _BLOCKS = value_exercise(
     minutes=8,
     answer=_shared_blocks,
     oracle=_blocks_by_filling,
-    wrong={
-        Mistake(
-            "nothing_shared", "4 + 5 + 5", "Each text was given pages of its own; those that the prompt fills can be shared.", 1
-        ): lambda: sum(ceil((50 + more) / 16) for more in (10, 20, 30)),
-        Mistake(
-            "prompt_rounded_up", "4 + 1 + 2 + 2",
-            "A page was shared that the prompt does not fill; each text writes its own tokens into the rest of it.", 2,
-        ): lambda: ceil(50 / 16) + sum(ceil(more / 16) for more in (10, 20, 30)),
-        Mistake(
-            "tokens_packed", "110 tokens without a gap",
-            "The tokens were packed without gaps, all in one row of pages; no two texts can write into one page.", 2,
-        ): lambda: ceil(110 / 16),
-        Mistake(
-            "padded", "three texts as long as the longest",
-            "Each text was made as long as the longest: a table needs no page before it is written to.", 1,
-        ): lambda: 3 * ceil(80 / 16),
-        Mistake(
-            "own_only", "the pages of the texts alone",
-            "Only the pages that belong to a single text are counted; those that all three share take memory, too.", 3,
-        ): lambda: 5,
-        Mistake(
-            "own_rounded_down", "3 + 0 + 1 + 2",
-            "A page that a text does not fill takes its memory all the same: round up.", 3,
-        ): lambda: 3 + sum((2 + more) // 16 for more in (10, 20, 30)),
-        Mistake("slots", "16 for each page", "That is how many tokens would fit; the question is how many pages there are.", 3): lambda: 8 * 16,
-        Mistake("tokens", "50 + 10 + 20 + 30", "Those are the tokens in the cache; the question is how many pages hold them.", 1): lambda: 110,
-    },
+    mistakes=(
+        Mistake("nothing_shared", lambda: sum(ceil((50 + more) / 16) for more in (10, 20, 30)),
+                "Each text was given pages of its own; those that the prompt fills can be shared.", 1),
+        Mistake("prompt_rounded_up", lambda: ceil(50 / 16) + sum(ceil(more / 16) for more in (10, 20, 30)),
+                "A page was shared that the prompt does not fill; each text writes its own tokens into the rest of it.", 2),
+        Mistake("tokens_packed", lambda: ceil(110 / 16),
+                "The tokens were packed without gaps, all in one row of pages; no two texts can write into one page.", 2),
+        Mistake("padded", lambda: 3 * ceil(80 / 16),
+                "Each text was made as long as the longest: a table needs no page before it is written to.", 1),
+        Mistake("own_only", lambda: 5,
+                "Only the pages that belong to a single text are counted; those that all three share take memory, too.", 3),
+        Mistake("own_rounded_down", lambda: 3 + sum((2 + more) // 16 for more in (10, 20, 30)),
+                "A page that a text does not fill takes its memory all the same: round up.", 3),
+        Mistake("slots", lambda: 8 * 16,
+                "That is how many tokens would fit; the question is how many pages there are.", 3),
+        Mistake("tokens", lambda: 110,
+                "Those are the tokens in the cache; the question is how many pages hold them.", 1),
+    ),
     hints=(
         "Cut the first text, 50 + 10 tokens, into pages of 16. Which of them hold tokens of the prompt alone?",
         "Three pages are full of the prompt. The fourth has 2 tokens of it, and then the texts part: each needs its own.",

@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from attnexercises.decoding import accepts
 from attnexercises.engine.model import Exercise, Mistake, Probe
 
 
@@ -18,38 +17,6 @@ def _oracle(pages, table, positions):
         for slot in range(pages.shape[1]):
             rows[len(rows)] = [float(number) for number in pages[page, slot]]
     return np.array([rows[int(position)] for position in positions])
-
-
-def _family(bugs):
-    def variant(pages, table, positions):
-        size = pages.shape[1]
-        if "size_pages" in bugs or "size_table" in bugs:
-            size = len(pages) if "size_pages" in bugs else len(table)
-        if "size_d" in bugs:
-            size = pages.shape[2]
-        if "from_one" in bugs:
-            positions = positions - 1
-        block, slot = positions // size, positions % size
-        if "swapped" in bugs:
-            block, slot = slot, block
-        if "from_the_end" in bugs:
-            slot = size - 1 - slot
-        if "first_slot" in bugs:
-            slot = 0 * slot
-        if "sorted" in bugs:
-            table = np.sort(table)
-        if "sorted_positions" in bugs:
-            block, slot = np.sort(positions) // size, np.sort(positions) % size
-        if "inverse" in bugs:
-            table = np.argsort(table)
-        page = block if "no_table" in bugs else table[block]
-        if "row_of_page" in bugs:
-            return pages.reshape(-1, pages.shape[2])[page + slot]
-        if "in_order" in bugs:
-            return pages[table].reshape(-1, pages.shape[2])[: len(positions)]
-        return pages[page, slot]
-
-    return variant
 
 
 def _cache(pages, size, d, table, n, asked=None):
@@ -71,7 +38,6 @@ _PAGED = Exercise(
     blanks=3,
     oracle=_oracle,
     solution=paged_lookup,
-    family=_family,
     probes=(
         Probe("7 pages of 4 rows, a text in 3 of them", _cache(7, 4, 2, (5, 0, 3), 5)),
         Probe("4 pages of 4 rows, all in use", _cache(4, 4, 4, (2, 0, 3, 1), 9), "equal", "With all sizes alike, mixed-up axes run."),
@@ -81,70 +47,35 @@ _PAGED = Exercise(
         Probe("one position", _cache(5, 3, 2, (4, 2), 1), "edge", "Axes of size 1 stay."),
     ),
     mistakes=(
-        Mistake(
-            "no_table", "pages[position // size]",
-            "The pages are read in the order in which they lie; the table says which page holds which block.", 1,
-            sets="table",
-        ),
-        Mistake(
-            "inverse", "np.argsort(table)",
-            "The table is read the wrong way round: it leads from a block of the text to its page.", 1,
-            sets="table",
-        ),
-        Mistake(
-            "sorted", "np.sort(table)",
-            "The table was sorted; its order is the order of the text.", 1,
-            sets="table",
-        ),
-        Mistake(
-            "swapped", "position % size as the block, position // size as the slot",
-            "Block and slot have changed places: neighbouring positions share a block and differ in their slot.", 2,
-            sets="place",
-        ),
-        Mistake(
-            "size_pages", "size = len(pages)",
-            "The number of pages was taken for the number of rows in a page.", 2,
-            sets="size",
-        ),
-        Mistake(
-            "size_table", "size = len(table)",
-            "The length of the table was taken for the number of rows in a page.", 2,
-            sets="size",
-        ),
-        Mistake(
-            "size_d", "size = pages.shape[2]",
-            "The number of features was taken for the number of rows in a page.", 2,
-            sets="size",
-        ),
-        Mistake(
-            "from_one", "position - 1",
-            "The positions are counted from 1 in yours; the first one is 0.", 2,
-        ),
-        Mistake(
-            "row_of_page", "all rows in one list, row page + slot",
-            "In a list of all rows a page does not begin at its own number: whole pages lie before it.", 3,
-            sets="place",
-        ),
-        Mistake(
-            "from_the_end", "slot size - 1 - slot",
-            "The slots of a page are counted from its end; a block begins with its first row.", 2,
-            sets="place",
-        ),
-        Mistake(
-            "first_slot", "slot 0",
-            "The first row of each page is returned, whatever the slot.", 2,
-            sets="place",
-        ),
-        Mistake(
-            "in_order", "the first rows of the text",
-            "The text is returned from its start; `positions` says which rows are asked for, and in which order.", 3,
-            sets="place",
-        ),
-        Mistake(
-            "sorted_positions", "np.sort(positions)",
-            "The rows come in the order of the text, not in the order in which the positions ask for them.", 3,
-            sets="place",
-        ),
+        Mistake("no_table", "table[positions // size] -> positions // size",
+                "The pages are read in the order in which they lie; the table says which page holds which block.", 1, sets="table"),
+        Mistake("inverse", "table[ -> np.argsort(table)[",
+                "The table is read the wrong way round: it leads from a block of the text to its page.", 1, sets="table"),
+        Mistake("sorted", "table[ -> np.sort(table)[",
+                "The table was sorted; its order is the order of the text.", 1, sets="table"),
+        Mistake("swapped", "positions // size], positions % size -> positions % size], positions // size",
+                "Block and slot have changed places: neighbouring positions share a block and differ in their slot.", 2, sets="place"),
+        Mistake("size_pages", "pages.shape[1] -> len(pages)",
+                "The number of pages was taken for the number of rows in a page.", 2, sets="size"),
+        Mistake("size_table", "pages.shape[1] -> len(table)",
+                "The length of the table was taken for the number of rows in a page.", 2, sets="size"),
+        Mistake("size_d", "pages.shape[1] -> pages.shape[2]",
+                "The number of features was taken for the number of rows in a page.", 2, sets="size"),
+        Mistake("from_one", "positions): -> positions):\n    positions = positions - 1",
+                "The positions are counted from 1 in yours; the first one is 0.", 2),
+        Mistake("row_of_page",
+                ("return pages -> return pages.reshape(-1, pages.shape[2])",
+                 "size], positions -> size] + positions"),
+                "In a list of all rows a page does not begin at its own number: whole pages lie before it.", 3, sets="place"),
+        Mistake("from_the_end", "positions % size -> size - 1 - positions % size",
+                "The slots of a page are counted from its end; a block begins with its first row.", 2, sets="place"),
+        Mistake("first_slot", "positions % size -> 0 * positions",
+                "The first row of each page is returned, whatever the slot.", 2, sets="place"),
+        Mistake("in_order",
+                "pages[table[positions // size], positions % size] -> pages[table].reshape(-1, pages.shape[2])[: len(positions)]",
+                "The text is returned from its start; `positions` says which rows are asked for, and in which order.", 3, sets="place"),
+        Mistake("sorted_positions", ("positions // -> np.sort(positions) //", "positions % -> np.sort(positions) %"),
+                "The rows come in the order of the text, not in the order in which the positions ask for them.", 3, sets="place"),
     ),
     hints=(
         "Follow one position: in which block of the text is it, and in which page does this block lie?",
@@ -153,7 +84,6 @@ _PAGED = Exercise(
     ),
     why="A page table is one more index. Two arrays of the same length as indices pick one row for each pair of them.",
     insight="Operating systems find memory in this way; a cache can share pages between texts that begin alike.",
-    accepts=accepts.PAGED_LOOKUP,
 )  # fmt: skip
 
 EXERCISES = (_PAGED,)

@@ -1,7 +1,6 @@
 """Exercises of chapter 6: `numbers`, `causal_tiles`, `by_hand`, `forward`, the bug to `spot`, `traffic`.
 
-`family` holds the known mistakes, `accepts` other right ways.
-What is said to the known mistakes: `forward_mistakes`.
+The known mistakes in `forward` are a file of their own, `forward_mistakes`.
 """
 
 from attnexercises.flash.forward import suspect

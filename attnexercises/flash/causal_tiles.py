@@ -20,13 +20,6 @@ def _tiles_of_visible_pairs():
     return len({(i // 4, j // 3) for i, j in itertools.product(range(14), range(14)) if j <= i})
 
 
-def _tiles_where(condition):
-    tiles = {}
-    for i, j in itertools.product(range(14), range(14)):
-        tiles.setdefault((i // 4, j // 3), []).append((i, j))
-    return sum(map(condition, tiles.values()))
-
-
 _TILES = value_exercise(
     "causal_tiles",
     title="How many tiles?",
@@ -35,53 +28,33 @@ _TILES = value_exercise(
     minutes=10,
     answer=_causal_tiles,
     oracle=_tiles_of_visible_pairs,
-    wrong={
-        Mistake(
-            "all", "4 times 5", "Those are all tiles; some hold nothing but pairs in the future.", 1
-        ): lambda: 20,
-        Mistake(
-            "half", "half of all", "That is half of all tiles, or the triangle of a 4 by 4 grid; tiles that the diagonal cuts count in full, in 5 columns.", 2
-        ): lambda: 10,
-        Mistake(
-            "no_tail", "floor(14 / 4) times floor(14 / 3), of these the visible ones",
-            "That leaves out the tail, the last two queries and keys, or counts pairs by the dozen: tiles are whole.", 3,
-        ): lambda: 9,
-        Mistake(
-            "full_only", "tiles without a hidden pair",
-            "Those are the tiles in which nothing is hidden; a tile that the diagonal cuts has to be computed as well.",
-            2,
-        ): lambda: _tiles_where(lambda pairs: all(j <= i for i, j in pairs)),
-        Mistake(
-            "first_query", "tiles that the first query of a row of tiles sees",
-            "You asked what the first query of each tile sees; the last one sees more.", 2,
-        ): lambda: _tiles_where(lambda pairs: min(j for _, j in pairs) <= min(i for i, _ in pairs)),
-        Mistake(
-            "fraction", "14 / 3 tiles with 14 / 4 rows: half of the larger triangle",
-            "Tiles are whole: one that sticks out at the end counts as one, and one that the diagonal cuts counts in full.",
-            3,
-        ): lambda: 14 / 3 * (14 / 4 + 1) / 2,
-        Mistake(
-            "half_and_diagonal", "(20 - 4) / 2 + 4",
-            "Half of the grid plus a diagonal of 4 would fit a square; in this grid the diagonal cuts up to two tiles in a row.",
-            3,
-        ): lambda: (20 - 4) // 2 + 4,
-        Mistake(
-            "strict", "a tile whose last query sees its first key and no other",
-            "A tile with a single visible pair is computed, too, and so is a tail; blocks are 4 for queries, 3 for keys.",
-            2,
-        ): lambda: _tiles_where(lambda pairs: min(j for _, j in pairs) < max(i for i, _ in pairs)),
-        Mistake(
-            "beyond", "the last row of tiles as if it held 4 queries",
-            "That is a 5 by 5 grid, or a last row of tiles with 4 queries; it ends with query 13, and no keys lie beyond.", 3,
-        ): lambda: sum((top + 4 - 1) // 3 + 1 for top in range(0, 14, 4)),
-        Mistake(
-            "pairs", "14 times 15 / 2",
-            "Those are the visible pairs of a query and a key; the question is in how many tiles they lie.", 1,
-        ): lambda: 105,
-        Mistake(
-            "skipped", "the tiles left out", "So many tiles are skipped, and as many are cut by the diagonal; all that are not skipped count.", 1
-        ): lambda: 6,
-    },
+    mistakes=(
+        Mistake("all", lambda: 20, "Those are all tiles; some hold nothing but pairs in the future.", 1),
+        Mistake("half", lambda: 10,
+                "That is half of all tiles, or the triangle of a 4 by 4 grid; tiles that the diagonal cuts count in "
+                "full, in 5 columns.", 2),
+        Mistake("no_tail", lambda: 9,
+                "That leaves out the tail, the last two queries and keys, or counts pairs by the dozen: tiles are whole.", 3),
+        Mistake("full_only", "last_key // block_k + 1 -> (top + 1) // block_k",
+                "Those are the tiles in which nothing is hidden; a tile that the diagonal cuts has to be computed as well.", 2),
+        Mistake("first_query", "last_key = min(top + block_q, n) - 1 -> last_key = top",
+                "You asked what the first query of each tile sees; the last one sees more.", 2),
+        Mistake("fraction", lambda: 14 / 3 * (14 / 4 + 1) / 2,
+                "Tiles are whole: one that sticks out at the end counts as one, and one that the diagonal cuts counts "
+                "in full.", 3),
+        Mistake("half_and_diagonal", lambda: (20 - 4) // 2 + 4,
+                "Half of the grid plus a diagonal of 4 would fit a square; in this grid the diagonal cuts up to two "
+                "tiles in a row.", 3),
+        Mistake("strict", "last_key // block_k + 1 -> (last_key - 1) // block_k + 1",
+                "A tile with a single visible pair is computed, too, and so is a tail; blocks are 4 for queries, 3 for keys.", 2),
+        Mistake("beyond", "min(top + block_q, n) -> top + block_q",
+                "That is a 5 by 5 grid, or a last row of tiles with 4 queries; it ends with query 13, and no keys lie "
+                "beyond.", 3),
+        Mistake("pairs", lambda: 105,
+                "Those are the visible pairs of a query and a key; the question is in how many tiles they lie.", 1),
+        Mistake("skipped", lambda: 6,
+                "So many tiles are skipped, and as many are cut by the diagonal; all that are not skipped count.", 1),
+    ),
     hints=(
         "Draw the 14 by 14 matrix with its diagonal, and the grid of tiles: 4 rows of tiles, 5 columns.",
         "A tile is computed if its last query may look at its first key.",

@@ -28,24 +28,16 @@ _SPOT = value_exercise(
     minutes=5,
     answer=_spot_flash,
     oracle=_what_the_suspect_does,
-    wrong={
-        Mistake(
-            "no_rescale", "output not rescaled",
-            "Then blocks of 1, 2 and 3 would be wrong as well: with several blocks the maximum moves.", 1,
-        ): lambda: "no rescale",
-        Mistake(
-            "drop_tail", "tail dropped",
-            "Nearly: it is the tail. But the rest would still be a softmax, and values of one would give one.", 2,
-        ): lambda: "drop tail",
-        Mistake(
-            "no_division", "no division",
-            "Without the division even a block of 6, which fits, would be wrong.", 1,
-        ): lambda: "no division",
-        Mistake(
-            "average", "mean of block softmaxes",
-            "A mean of softmaxes has weights that sum to one, and it is wrong for 1, 2 and 3 as well.", 2,
-        ): lambda: "average",
-    },
+    mistakes=(
+        Mistake("no_rescale", lambda: "no rescale",
+                "Then blocks of 1, 2 and 3 would be wrong as well: with several blocks the maximum moves.", 1),
+        Mistake("drop_tail", lambda: "drop tail",
+                "Nearly: it is the tail. But the rest would still be a softmax, and values of one would give one.", 2),
+        Mistake("no_division", lambda: "no division",
+                "Without the division even a block of 6, which fits, would be wrong.", 1),
+        Mistake("average", lambda: "average",
+                "A mean of softmaxes has weights that sum to one, and it is wrong for 1, 2 and 3 as well.", 2),
+    ),
     hints=(
         "For which block sizes is it right? What do they have in common, given 6 keys?",
         "Values of one should give one: the weights sum to one. Where the sum is too small, who has the rest?",

@@ -138,28 +138,20 @@ _WINDOW = judged_exercise(
     "window_cache",
     judge=lambda schedule: WINDOW.run(schedule)[-2:],
     answer=_window_cache,
-    wrong={
-        Mistake(
-            "over", "nothing is dropped", "A block stays until it is dropped: make room before the next token.", 1,
-        ): lambda: [f"token {t}" for t in range(7)],
-        Mistake(
-            "gone", "the oldest is dropped",
-            "Dropped without a copy is gone for good. Which block will no later token look at?", 2,
-        ): lambda: ["token 0", "token 1", "token 2", "token 3", "drop C0", "token 4"],
-        Mistake(
-            "unfinished", "fewer tokens", "All seven tokens are to be decoded.", 1,
-        ): lambda: [f"token {t}" for t in range(4)],
-        Mistake(
-            "order", "a token too early", "Each token is made from those before it.", 1,
-        ): lambda: ["token 0", "token 2"],
-        Mistake(
-            "wasteful", "C0 out and in",
-            "No block that a later token looks at has to leave the chip, and no other has to be stored.", 3,
-        ): lambda: [
+    mistakes=(
+        Mistake("over", lambda: [f"token {t}" for t in range(7)],
+                "A block stays until it is dropped: make room before the next token.", 1),
+        Mistake("gone", lambda: ["token 0", "token 1", "token 2", "token 3", "drop C0", "token 4"],
+                "Dropped without a copy is gone for good. Which block will no later token look at?", 2),
+        Mistake("unfinished", lambda: [f"token {t}" for t in range(4)], "All seven tokens are to be decoded.", 1),
+        Mistake("order", lambda: ["token 0", "token 2"], "Each token is made from those before it.", 1),
+        Mistake("wasteful",
+                lambda: [
             "token 0", "token 1", "token 2", "token 3", "drop C1", "store C0", "drop C0", "load C0", "token 4",
             "drop C2", "token 5", "drop C3", "token 6",
         ],
-    },
+                "No block that a later token looks at has to leave the chip, and no other has to be stored.", 3),
+    ),
     title="A window and a sink under a budget",
     chapter="puzzles",
     level="easy",
@@ -179,29 +171,20 @@ _TEXTS = judged_exercise(
     "text_cache",
     judge=lambda schedule: TEXTS.run(schedule)[-2:],
     answer=_text_cache,
-    wrong={
-        Mistake(
-            "over", "nothing is dropped", "A block stays until it is dropped: the prompt and two texts fit.", 1,
-        ): lambda: ["load P", "load A", "load B", "load C"],
-        Mistake(
-            "absent", "a text is not loaded", "A token needs the prompt and the block of its own text.", 1,
-        ): lambda: ["load P", "token A"],
-        Mistake(
-            "unfair", "all tokens of A first", "Readers of all texts wait: a round gives each of them one token.", 1,
-        ): lambda: ["load P", "load A", "token A", "token A"],
-        Mistake("unfinished", "one round", "Three rounds are asked for.", 1): lambda: _in_turn(["ABC"]),
-        Mistake(
-            "prompt_again", "P is loaded again", "The prompt serves every token: it can stay from first to last.", 1,
-        ): lambda: _in_turn(["ABC"] * 3, prompt=True),
-        Mistake(
-            "one_just_left", "least recently used",
-            "Every token had to load its text: in a circle, what was used longest ago is just what comes next.", 2,
-        ): lambda: _in_turn(["ABC"] * 3),
-        Mistake(
-            "same_order", "A B C in each round",
-            "All rounds have the same order; a round may begin with the texts that are on the chip.", 3,
-        ): lambda: _farthest("ABC" * 3),
-    },
+    mistakes=(
+        Mistake("over", lambda: ["load P", "load A", "load B", "load C"],
+                "A block stays until it is dropped: the prompt and two texts fit.", 1),
+        Mistake("absent", lambda: ["load P", "token A"], "A token needs the prompt and the block of its own text.", 1),
+        Mistake("unfair", lambda: ["load P", "load A", "token A", "token A"],
+                "Readers of all texts wait: a round gives each of them one token.", 1),
+        Mistake("unfinished", lambda: _in_turn(["ABC"]), "Three rounds are asked for.", 1),
+        Mistake("prompt_again", lambda: _in_turn(["ABC"] * 3, prompt=True),
+                "The prompt serves every token: it can stay from first to last.", 1),
+        Mistake("one_just_left", lambda: _in_turn(["ABC"] * 3),
+                "Every token had to load its text: in a circle, what was used longest ago is just what comes next.", 2),
+        Mistake("same_order", lambda: _farthest("ABC" * 3),
+                "All rounds have the same order; a round may begin with the texts that are on the chip.", 3),
+    ),
     title="Three texts share a prompt",
     chapter="puzzles",
     level="medium",

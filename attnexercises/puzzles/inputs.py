@@ -31,17 +31,14 @@ _SHIFT = judged_exercise(
     "expose_shift",
     judge=judge_shift,
     answer=_expose_shift,
-    wrong={
-        Mistake("alike", "[1000, 1001]", "Large numbers alone do no harm: the shift takes away what they share.", 1): (
-            lambda: [1000.0, 1001.0]
-        ),
-        Mistake("close", "[0, 700]", "No exponential overflows yet. With two numbers the mean lies halfway.", 2): (
-            lambda: [0.0, 700.0]
-        ),
-        Mistake(
-            "infinite", "[0, inf]", "Both functions are to be tried on ordinary, finite scores.", 1,
-        ): lambda: [0.0, float("inf")],
-    },
+    mistakes=(
+        Mistake("alike", lambda: [1000.0, 1001.0],
+                "Large numbers alone do no harm: the shift takes away what they share.", 1),
+        Mistake("close", lambda: [0.0, 700.0],
+                "No exponential overflows yet. With two numbers the mean lies halfway.", 2),
+        Mistake("infinite", lambda: [0.0, float("inf")],
+                "Both functions are to be tried on ordinary, finite scores.", 1),
+    ),
     title="A shift by the mean",
     hints=(
         "The weights do not change if every score is shifted alike, so the shift itself is right. What can still go "
@@ -59,25 +56,15 @@ _FILL = judged_exercise(
     "expose_fill",
     judge=judge_fill,
     answer=_expose_fill,
-    wrong={
-        Mistake("nothing_hidden", "mask all True", "Where no key is hidden, nothing is filled in.", 1): (
-            lambda: ([-30.0, 0.0], [True, True])
-        ),
-        Mistake("nothing_visible", "mask all False", "An empty row is another question.", 1): (
-            lambda: ([-30.0, 0.0], [False, False])
-        ),
-        Mistake(
-            "raised", "a large hidden score",
-            "The score of a hidden key is replaced: how large it was does not matter.", 1,
-        ): (
-            lambda: ([0.0, 1000.0], [True, False])
-        ),
-        Mistake(
-            "little", "visible scores above -10", "What do the visible scores have to be, compared with the fill?", 2,
-        ): (
-            lambda: ([0.0, -5.0], [True, False])
-        ),
-    },
+    mistakes=(
+        Mistake("nothing_hidden", lambda: ([-30.0, 0.0], [True, True]),
+                "Where no key is hidden, nothing is filled in.", 1),
+        Mistake("nothing_visible", lambda: ([-30.0, 0.0], [False, False]), "An empty row is another question.", 1),
+        Mistake("raised", lambda: ([0.0, 1000.0], [True, False]),
+                "The score of a hidden key is replaced: how large it was does not matter.", 1),
+        Mistake("little", lambda: ([0.0, -5.0], [True, False]),
+                "What do the visible scores have to be, compared with the fill?", 2),
+    ),
     title="A mask that fills in −10",
     hints=(
         "What does a hidden key's weight depend on: its own score, or the number that is filled in?",
@@ -94,12 +81,12 @@ _CAUSAL = judged_exercise(
     "expose_causal",
     judge=judge_causal,
     answer=_expose_causal,
-    wrong={
-        Mistake(
-            "square", "(4, 4)", "With as many queries as keys both corners are aligned at once.", 2): lambda: (4, 4,
+    mistakes=(
+        Mistake("square", lambda: (4, 4,
         ),
-        Mistake("more_queries", "(5, 3)", "Here the queries are the last tokens of the keys.", 1): lambda: (5, 3),
-    },
+                "With as many queries as keys both corners are aligned at once.", 2),
+        Mistake("more_queries", lambda: (5, 3), "Here the queries are the last tokens of the keys.", 1),
+    ),
     title="A causal mask at the wrong corner",
     hints=(
         "The queries are the last q of the k tokens. Which keys may the first query see, and which does the mask "
@@ -116,13 +103,13 @@ _GROUPS = judged_exercise(
     "expose_groups",
     judge=judge_groups,
     answer=_expose_groups,
-    wrong={
-        Mistake("one", "(4, 1)", "One head of keys and values serves all, in any order.", 2): lambda: (4, 1),
-        Mistake(
-            "all", "(4, 4)", "Each query head has keys and values of its own: nothing is shared.", 2): lambda: (4, 4,
+    mistakes=(
+        Mistake("one", lambda: (4, 1), "One head of keys and values serves all, in any order.", 2),
+        Mistake("all", lambda: (4, 4,
         ),
-        Mistake("uneven", "(4, 3)", "All groups have the same size.", 1): lambda: (4, 3),
-    },
+                "Each query head has keys and values of its own: nothing is shared.", 2),
+        Mistake("uneven", lambda: (4, 3), "All groups have the same size.", 1),
+    ),
     title="Heads handed out in turn",
     hints=(
         "Write down both lists for some heads: the right one gives neighbours the same keys and values.",
@@ -139,18 +126,12 @@ _SKIP = judged_exercise(
     "expose_skip",
     judge=judge_skip,
     answer=_expose_skip,
-    wrong={
-        Mistake(
-            "none_hidden", "no block hidden", "The line in question runs only if both keys of a block are hidden.", 1,
-        ): (
-            lambda: [True, False, True, False, False, True]
-        ),
-        Mistake(
-            "at_end", "the last block hidden", "After a hidden block there has to be something that is missed.", 2,
-        ): (
-            lambda: [True, True, True, True, False, False]
-        ),
-    },
+    mistakes=(
+        Mistake("none_hidden", lambda: [True, False, True, False, False, True],
+                "The line in question runs only if both keys of a block are hidden.", 1),
+        Mistake("at_end", lambda: [True, True, True, True, False, False],
+                "After a hidden block there has to be something that is missed.", 2),
+    ),
     title="A loop that leaves too early",
     hints=(
         "Which line is not in the loop of chapter 6? When does it run?",

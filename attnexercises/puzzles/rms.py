@@ -5,7 +5,6 @@ import cmath
 import numpy as np
 
 from attnexercises.engine.model import Exercise, Mistake, Probe
-from attnexercises.puzzles import accepts
 from attnexercises.puzzles.slopes import slopes_of
 
 
@@ -34,25 +33,6 @@ def _rms_oracle(d_out, query, gain):
     return d_query.reshape(query.shape), d_gain
 
 
-def _rms_family(bugs):
-    def variant(d_out, query, gain):
-        mean = np.sum if "norm" in bugs else np.mean
-        rms = np.sqrt(mean(query**2, axis=-1, keepdims=True))
-        scaled = query / rms
-        d_gain = d_out * (query if "gain_unscaled" in bugs else scaled)
-        if "gain_per_row" not in bugs:
-            d_gain = d_gain.reshape(-1, gain.size).sum(axis=0)
-        d_scaled = d_out * (1 if "no_gain" in bugs else gain)
-        along = query if "unscaled" in bugs else scaled
-        term = (np.sum if "sum" in bugs or "norm" in bugs else np.mean)(d_scaled * along, axis=-1, keepdims=True)
-        if "constant" in bugs:
-            term = np.zeros_like(term)
-        d_query = d_scaled + along * term if "sign" in bugs else d_scaled - along * term
-        return d_query / (1 if "no_rms" in bugs else rms), d_gain
-
-    return variant
-
-
 def _queries(*shape, size=1.0):
     return lambda rng: (rng.standard_normal(shape), size * rng.standard_normal(shape), rng.uniform(0.5, 2, shape[-1]))
 
@@ -71,7 +51,6 @@ _RMS = Exercise(
     blanks=4,
     oracle=_rms_oracle,
     solution=rms_backward,
-    family=_rms_family,
     outputs=("d_query", "d_gain"),
     probes=(
         Probe("3 queries of 5 features", _queries(3, 5)),
@@ -81,35 +60,24 @@ _RMS = Exercise(
         Probe("one feature", _queries(3, 1), "edge", why="One number is scaled to ±1, whatever it is: no slope in it."),
     ),
     mistakes=(
-        Mistake(
-            "constant", "g gain / rms",
-            "The length was held fixed: it moves with every feature of the query.", 2, sets="length",
-        ),
-        Mistake(
-            "sum", "scaled * sum",
-            "Within the length there is a mean over the features: a 1 / d is missing.", 3, sets="mean",
-        ),
-        Mistake(
-            "norm", "the norm for the rms",
-            "That is the gradient for queries of norm 1; here the mean square becomes 1.", 1, sets="mean",
-        ),
-        Mistake(
-            "sign", "+ scaled * row_mean",
-            "A longer query is divided by more: the term through the length has a minus.", 2, sets="length",
-        ),
-        Mistake(
-            "no_rms", "not divided by rms", "The last step back, through the division by the length, is left out.", 3,
-        ),
-        Mistake(
-            "no_gain", "g without gain",
-            "In d_query the gain is left out: it stands between the output and the query.", 2,
-        ),
-        Mistake(
-            "unscaled", "query for scaled",
-            "The term through the length takes the scaled query, twice; yours takes the query itself.", 3,
-        ),
-        Mistake("gain_unscaled", "d_gain = sum g query", "What the gain multiplies is the scaled query.", 1),
-        Mistake("gain_per_row", "d_gain not summed", "One gain serves all queries: its gradient adds up over them.", 1),
+        Mistake("constant", "d_scaled - scaled * row_mean -> d_scaled",
+                "The length was held fixed: it moves with every feature of the query.", 2, sets="length"),
+        Mistake("sum", "scaled).mean( -> scaled).sum(",
+                "Within the length there is a mean over the features: a 1 / d is missing.", 3, sets="mean"),
+        Mistake("norm", ".mean( -> .sum(",
+                "That is the gradient for queries of norm 1; here the mean square becomes 1.", 1, sets="mean"),
+        Mistake("sign", "d_scaled - scaled -> d_scaled + scaled",
+                "A longer query is divided by more: the term through the length has a minus.", 2, sets="length"),
+        Mistake("no_rms", "row_mean) / rms -> row_mean)",
+                "The last step back, through the division by the length, is left out.", 3),
+        Mistake("no_gain", "d_out * gain -> d_out",
+                "In d_query the gain is left out: it stands between the output and the query.", 2),
+        Mistake("unscaled", ("(d_scaled * scaled) -> (d_scaled * query)", "scaled * row_mean -> query * row_mean"),
+                "The term through the length takes the scaled query, twice; yours takes the query itself.", 3),
+        Mistake("gain_unscaled", "(d_out * scaled) -> (d_out * query)",
+                "What the gain multiplies is the scaled query.", 1),
+        Mistake("gain_per_row", ".sum(axis=tuple(range(query.ndim - 1))) ->",
+                "One gain serves all queries: its gradient adds up over them.", 1),
     ),
     hints=(
         "Name the step between: scaled = query / rms, out = gain * scaled. The gain is shared by all queries, so its "
@@ -122,12 +90,6 @@ _RMS = Exercise(
     why="Dividing by the rms takes away the direction along the query itself, as a softmax takes away what all "
     "scores share: the row's mean of d_scaled * scaled, times scaled.",
     insight="d_query is at right angles to query: a longer query gives the same output.",
-    accepts={
-        "loops": accepts.rms_in_loops,
-        "einsum": accepts.rms_by_einsum,
-        "tensordot": accepts.rms_by_tensordot,
-        "with the Jacobian": accepts.rms_by_jacobian,
-    },
 )  # fmt: skip
 
 

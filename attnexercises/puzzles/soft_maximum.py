@@ -5,7 +5,6 @@ import cmath
 import numpy as np
 
 from attnexercises.engine.model import Exercise, Mistake, Probe
-from attnexercises.puzzles import accepts
 from attnexercises.puzzles.slopes import rows_of, slopes_of
 
 
@@ -29,24 +28,6 @@ def _soft_maximum_oracle(x, temperature):
     return d_x, np.array([slope for _, slope in pairs]).reshape(x.shape[:-1])
 
 
-def _soft_maximum_family(bugs):
-    def variant(x, temperature):
-        z = x / temperature
-        top = 0.0 if "unshifted" in bugs else z.max(axis=-1, keepdims=True)
-        powers = np.exp(z - top)
-        logsumexp = (np.log(powers.sum(axis=-1, keepdims=True)) + top)[..., 0]
-        weights = powers / powers.sum(axis=-1, keepdims=True)
-        inner = (z if "plain_mean" not in bugs else np.broadcast_to(z.mean(axis=-1, keepdims=True), z.shape)) * weights
-        inner = inner.sum(axis=-1) / (temperature if "inner_again" in bugs else 1)
-        d_temperature = (0 if "inner_only" in bugs else logsumexp) - (0 if "outer_only" in bugs else inner)
-        if "sign" in bugs:
-            d_temperature = logsumexp + inner
-        factor = (temperature if "no_inner" in bugs else 1) / (temperature if "no_outer" in bugs else 1)
-        return weights * factor, d_temperature
-
-    return variant
-
-
 def _row_of(*shape, temperature, size=1.0):
     return lambda rng: (size * rng.standard_normal(shape), temperature)
 
@@ -54,6 +35,12 @@ def _row_of(*shape, temperature, size=1.0):
 def _far_apart(rng):
     return rng.standard_normal((2, 3)) + [[1e3, 0, 1e3], [-1e3, -1e3, -2e3]], 0.8
 
+
+# A shift cancels in the right slope in T; these mistakes show x / T itself, and the sum is still safe.
+_NO_SHIFT = (
+    "= (x - x.max(axis=-1, keepdims=True)) / -> = x /",
+    "np.log(np.exp(z).sum(axis=-1)) -> np.logaddexp.reduce(z, axis=-1)",
+)
 
 _SOFT_MAXIMUM = Exercise(
     "soft_maximum_slopes",
@@ -64,7 +51,6 @@ _SOFT_MAXIMUM = Exercise(
     blanks=3,
     oracle=_soft_maximum_oracle,
     solution=soft_maximum_slopes,
-    family=_soft_maximum_family,
     outputs=("d_x", "d_temperature"),
     probes=(
         Probe("3 rows of 5", _row_of(3, 5, temperature=0.7)),
@@ -75,36 +61,25 @@ _SOFT_MAXIMUM = Exercise(
         ),
     ),
     mistakes=(
-        Mistake(
-            "no_inner", "T p",
-            "In x, the T in front meets the slope of x / T, which is 1 / T.", 1, sets="slope in x",
-        ),
-        Mistake(
-            "no_outer", "p / T",
-            "In x, the slope of x / T is there, but not the T in front.", 1, sets="slope in x",
-        ),
-        Mistake(
-            "outer_only", "logsumexp(x / T)",
-            "In T, only the T in front was followed; T stands in every exponent, too.", 2, sets="paths",
-        ),
-        Mistake(
-            "inner_only", "- sum p x / T",
-            "In T, only the exponents were followed; T stands in front as well.", 2, sets="paths",
-        ),
-        Mistake(
-            "sign", "logsumexp + sum p x / T",
-            "In T, the two parts have different signs: the slope of 1 / T is negative.", 2, sets="paths",
-        ),
-        Mistake(
-            "inner_again", "logsumexp - sum p x / T²",
-            "In T, the part through the exponents is divided by T once more: the T in front takes one away.", 3,
-        ),
-        Mistake(
-            "plain_mean", "logsumexp - mean x / T", "In T, each exponent counts by its weight, not alike.", 3,
-        ),
-        Mistake(
-            "unshifted", "exp(x / T)", "The exponentials overflow; a shift of each row changes neither slope.", 1,
-        ),
+        Mistake("no_inner", "return weights -> return temperature * weights",
+                "In x, the T in front meets the slope of x / T, which is 1 / T.", 1, sets="slope in x"),
+        Mistake("no_outer", "return weights -> return weights / temperature",
+                "In x, the slope of x / T is there, but not the T in front.", 1, sets="slope in x"),
+        Mistake("outer_only", (*_NO_SHIFT, "logsumexp - (weights * z).sum(axis=-1) -> logsumexp"),
+                "In T, only the T in front was followed; T stands in every exponent, too.", 2, sets="paths"),
+        Mistake("inner_only", (*_NO_SHIFT, "logsumexp - ( -> -("),
+                "In T, only the exponents were followed; T stands in front as well.", 2, sets="paths"),
+        Mistake("sign", (*_NO_SHIFT, "logsumexp - ( -> logsumexp + ("),
+                "In T, the two parts have different signs: the slope of 1 / T is negative.", 2, sets="paths"),
+        Mistake("inner_again",
+                (*_NO_SHIFT, "(weights * z).sum(axis=-1) -> (weights * z).sum(axis=-1) / temperature"),
+                "In T, the part through the exponents is divided by T once more: the T in front takes one away.", 3),
+        Mistake("plain_mean", "(weights * z).sum( -> z.mean(",
+                "In T, each exponent counts by its weight, not alike.", 3),
+        Mistake("unshifted",
+                (_NO_SHIFT[0],
+                 "np.exp(z - logsumexp[..., np.newaxis]) -> np.exp(z) / np.exp(z).sum(axis=-1, keepdims=True)"),
+                "The exponentials overflow; a shift of each row changes neither slope.", 1),
     ),
     hints=(
         "Let z = x / T. The function is T times logsumexp(z), a product. Which factors does x reach, which does T?",
@@ -116,13 +91,6 @@ _SOFT_MAXIMUM = Exercise(
     why="In x the two T cancel. In T the product rule gives logsumexp(z) minus the weighted mean of z; a shift "
     "moves both alike, so the shifted z can be used throughout.",
     insight="The slope in T is the entropy of the weights: -sum p log p, never negative.",
-    accepts={
-        "loops": accepts.soft_maximum_in_loops,
-        "einsum": accepts.soft_maximum_by_einsum,
-        "tensordot": accepts.soft_maximum_by_tensordot,
-        "where": accepts.soft_maximum_by_where,
-        "as the entropy": accepts.soft_maximum_by_entropy,
-    },
     cancelling=(frozenset({"no_inner", "no_outer"}),),
     atol=1e-10,
 )  # fmt: skip

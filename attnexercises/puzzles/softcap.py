@@ -5,7 +5,6 @@ import cmath
 import numpy as np
 
 from attnexercises.engine.model import Exercise, Mistake, Probe
-from attnexercises.puzzles import accepts
 from attnexercises.puzzles.slopes import slopes_of
 
 
@@ -25,21 +24,6 @@ def _softcap_oracle(d_out, scores, cap):
     return d_scores.reshape(scores.shape), d_cap
 
 
-def _softcap_family(bugs):
-    def variant(d_out, scores, cap):
-        z = scores / cap
-        shares = np.tanh(scores if "uncapped" in bugs else z)
-        slope = 1 - (shares if "no_square" in bugs else shares**2)
-        d_scores = d_out * slope * (cap if "no_inner" in bugs else 1) / (cap if "no_outer" in bugs else 1)
-        inner = z * slope * (-1 if "sign" in bugs else 1) * (cap if "inner_square" in bugs else 1)
-        d_cap = d_out * ((0 if "inner_only" in bugs else shares) - (0 if "outer_only" in bugs else inner))
-        if "no_upstream" in bugs:
-            d_cap = d_cap / d_out
-        return d_scores, d_cap if "not_summed" in bugs else d_cap.sum()
-
-    return variant
-
-
 def _scores(*shape, cap, size=1.0):
     return lambda rng: (rng.standard_normal(shape), size * rng.standard_normal(shape), cap)
 
@@ -53,7 +37,6 @@ _SOFTCAP = Exercise(
     blanks=3,
     oracle=_softcap_oracle,
     solution=softcap_backward,
-    family=_softcap_family,
     outputs=("d_scores", "d_cap"),
     probes=(
         Probe("2 × 3 × 4 scores", _scores(2, 3, 4, cap=1.7, size=2.0)),
@@ -62,36 +45,23 @@ _SOFTCAP = Exercise(
         Probe("scores far above the cap", _scores(2, 3, cap=2.0, size=2e3), "edge", "No slope is left: zero, no NaN."),
     ),
     mistakes=(
-        Mistake(
-            "no_inner", "cap (1 - t²)",
-            "In the scores, the cap in front meets the slope of scores / cap, which is 1 / cap.", 1, sets="factor",
-        ),
-        Mistake(
-            "no_outer", "(1 - t²) / cap",
-            "In the scores, the slope of scores / cap is there, but not the cap in front.", 1, sets="factor",
-        ),
-        Mistake("no_square", "1 - t", "The slope of tanh is one minus its square.", 1),
-        Mistake(
-            "uncapped", "tanh(scores)", "The tanh is of scores / cap, also where its slope is taken.", 1,
-        ),
-        Mistake(
-            "outer_only", "d_cap = sum g t",
-            "Only the cap in front was followed; the cap also divides inside the tanh.", 2, sets="paths",
-        ),
-        Mistake(
-            "inner_only", "d_cap = - sum g z (1 - t²)",
-            "Only the cap inside the tanh was followed; it stands in front as well.", 2, sets="paths",
-        ),
-        Mistake("sign", "t + z (1 - t²)", "A larger cap makes scores / cap smaller: that path has a minus.", 2),
-        Mistake(
-            "inner_square", "t - scores (1 - t²)",
-            "The slope of scores / cap in the cap is -scores / cap²; the cap in front takes only one of the two "
-            "away.", 3,
-        ),
-        Mistake("not_summed", "d_cap without a sum", "One cap serves all scores: its gradient is one number.", 2),
-        Mistake(
-            "no_upstream", "d_cap without d_out", "In d_cap the upstream gradient is left out.", 3,
-        ),
+        Mistake("no_inner", "d_scores = d_out * slope -> d_scores = d_out * slope * cap",
+                "In the scores, the cap in front meets the slope of scores / cap, which is 1 / cap.", 1, sets="factor"),
+        Mistake("no_outer", "d_scores = d_out * slope -> d_scores = d_out * slope / cap",
+                "In the scores, the slope of scores / cap is there, but not the cap in front.", 1, sets="factor"),
+        Mistake("no_square", "shares**2 -> shares", "The slope of tanh is one minus its square.", 1),
+        Mistake("uncapped", "tanh(scores / cap) -> tanh(scores)",
+                "The tanh is of scores / cap, also where its slope is taken.", 1),
+        Mistake("outer_only", "shares - scores / cap * slope -> shares",
+                "Only the cap in front was followed; the cap also divides inside the tanh.", 2, sets="paths"),
+        Mistake("inner_only", "(shares - scores -> (-scores",
+                "Only the cap inside the tanh was followed; it stands in front as well.", 2, sets="paths"),
+        Mistake("sign", "shares - scores -> shares + scores",
+                "A larger cap makes scores / cap smaller: that path has a minus.", 2),
+        Mistake("inner_square", "scores / cap * slope -> scores * slope",
+                "The slope of scores / cap in the cap is -scores / cap²; the cap in front takes only one of the two away.", 3),
+        Mistake("not_summed", ".sum() ->", "One cap serves all scores: its gradient is one number.", 2),
+        Mistake("no_upstream", "d_out * (shares -> (shares", "In d_cap the upstream gradient is left out.", 3),
     ),
     hints=(
         "Write t = tanh(z) with z = scores / cap. What is the slope of tanh, in terms of t?",
@@ -103,13 +73,6 @@ _SOFTCAP = Exercise(
     why="The caps cancel in d_scores, so small scores pass as if there were no cap. The cap itself is reached in "
     "front and inside; it is one number, so all scores add up.",
     insight="Far above the cap a score gets no gradient, and the cap gets all of it.",
-    accepts={
-        "loops": accepts.softcap_in_loops,
-        "einsum": accepts.softcap_by_einsum,
-        "tensordot": accepts.softcap_by_tensordot,
-        "where": accepts.softcap_by_where,
-        "with cosh": accepts.softcap_by_cosh,
-    },
     cancelling=(frozenset({"no_inner", "no_outer"}),),
 )  # fmt: skip
 

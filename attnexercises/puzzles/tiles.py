@@ -131,37 +131,25 @@ def _without(steps, *left_out):
 
 def _faults(right, straight, pairs, causal=False):
     """Wrong schedules, by what they do."""
-    return {
-        Mistake(
-            "over", "nothing is dropped", "A block lies on the chip until it is dropped.", 1,
-        ): lambda: _without(right(), "drop"),
-        Mistake(
-            "absent", "a tile is not loaded", "What is computed with has to lie on the chip, both tiles at once.", 1,
-        ): lambda: [step for step in right() if step != "load K1"],
-        Mistake(
-            "lost", "O is dropped", "An output comes about on the chip; slow memory gets it by `store` alone.", 1,
-        ): lambda: _without(right(), "store"),
-        Mistake(
-            "forgotten", "O is begun anew", "What is unfinished has to come back before it goes on.", 1,
-        ): lambda: _without(one_pair_a_time(pairs), "load O"),
-        Mistake(
-            "unfinished", "a pair is left out", "Each query has to meet every key that it may look at.", 1,
-        ): lambda: [step for step in straight() if step != "compute Q2 K1"],
-        Mistake(
-            "unstored", "O stays on the chip", "The results belong into slow memory.", 1,
-        ): lambda: _without(straight(), *(f"{verb} O{pairs[-1][0]}" for verb in ("store", "drop"))),
-        Mistake(
-            "outputs_pass", "the keys stay",
-            "Unfinished outputs go out and come in again: which kind of tile could stay until it is finished?", 2,
-        ): lambda: one_pair_a_time(pairs),
-        Mistake(
-            "queries_again", "Q is loaded for each pair", "A tile of queries can stay while its keys pass.", 2,
-        ): lambda: queries_stay([(i,) for i in range(pairs[-1][0] + 1)], causal=causal, again=True),
-        Mistake(
-            "keys_each_time", "from tile 0 on for each Q",
-            "There is a load of keys for each pair of tiles: could one load serve two pairs?", 3,
-        ): straight,
-    }  # fmt: skip
+    return (
+        Mistake("over", lambda: _without(right(), "drop"), "A block lies on the chip until it is dropped.", 1),
+        Mistake("absent", lambda: [step for step in right() if step != "load K1"],
+                "What is computed with has to lie on the chip, both tiles at once.", 1),
+        Mistake("lost", lambda: _without(right(), "store"),
+                "An output comes about on the chip; slow memory gets it by `store` alone.", 1),
+        Mistake("forgotten", lambda: _without(one_pair_a_time(pairs), "load O"),
+                "What is unfinished has to come back before it goes on.", 1),
+        Mistake("unfinished", lambda: [step for step in straight() if step != "compute Q2 K1"],
+                "Each query has to meet every key that it may look at.", 1),
+        Mistake("unstored", lambda: _without(straight(), *(f"{verb} O{pairs[-1][0]}" for verb in ("store", "drop"))),
+                "The results belong into slow memory.", 1),
+        Mistake("outputs_pass", lambda: one_pair_a_time(pairs),
+                "Unfinished outputs go out and come in again: which kind of tile could stay until it is finished?", 2),
+        Mistake("queries_again", lambda: queries_stay([(i,) for i in range(pairs[-1][0] + 1)], causal=causal, again=True),
+                "A tile of queries can stay while its keys pass.", 2),
+        Mistake("keys_each_time", straight,
+                "There is a load of keys for each pair of tiles: could one load serve two pairs?", 3),
+    )  # fmt: skip
 
 
 _SQUARE = [(i, j) for i in range(3) for j in range(3)]
@@ -171,7 +159,7 @@ _FLASH = judged_exercise(
     "flash_schedule",
     judge=lambda schedule: FLASH.run(schedule)[-2:],
     answer=_flash_schedule,
-    wrong=_faults(_flash_schedule, lambda: queries_stay([(0,), (1,), (2,)]), _SQUARE),
+    mistakes=_faults(_flash_schedule, lambda: queries_stay([(0,), (1,), (2,)]), _SQUARE),
     title="Nine pairs under a budget",
     chapter="puzzles",
     level="medium",
@@ -192,12 +180,11 @@ _CAUSAL = judged_exercise(
     "causal_schedule",
     judge=lambda schedule: CAUSAL.run(schedule)[-2:],
     answer=_causal_schedule,
-    wrong=_faults(_causal_schedule, lambda: queries_stay([(i,) for i in range(4)], causal=True), _TRIANGLE, causal=True)
-    | {
-        Mistake(
-            "hidden", "all pairs", "Under a causal mask a tile of queries has no use for later tiles of keys.", 1,
-        ): lambda: ["load Q0", "load K1", "compute Q0 K1"],
-    },
+    mistakes=(
+        *_faults(_causal_schedule, lambda: queries_stay([(i,) for i in range(4)], causal=True), _TRIANGLE, causal=True),
+        Mistake("hidden", lambda: ["load Q0", "load K1", "compute Q0 K1"],
+                "Under a causal mask a tile of queries has no use for later tiles of keys.", 1),
+    ),
     title="A triangle under a budget",
     chapter="puzzles",
     level="hard",

@@ -1,5 +1,4 @@
 """Exercises of chapter 7: `backward`, `merge`, `derive`, `ring`.
 
-`accepts` holds other right ways.
-What is said to the known mistakes: `backward_mistakes`, `merge_mistakes`.
+The known mistakes in `backward` are a file of their own, `backward_mistakes`.
 """

@@ -8,7 +8,7 @@ from attnexercises.method.memory import HELD, bytes_for_each_pair
 from attnexercises.engine.model import Exercise, Probe
 from attnexercises.method.access import made_for_all, most_at_once, most_waiting
 from attnexercises.method.trace import watched
-from attnexercises.recompute import accepts, backward_mistakes
+from attnexercises.recompute import backward_mistakes
 
 
 def flash_backward(d_out, query, key, value, out, logsumexp, block_q, block_k, causal):
@@ -54,85 +54,6 @@ def _backward_oracle(d_out, query, key, value, out, logsumexp, block_q, block_k,
             d_query[i] += scale * d_score * key[j]
             d_key[j] += scale * d_score * query[i]
     return d_query, d_key, d_value
-
-
-def _backward_family(bugs):
-    def hidden(shape, top, start, offset):
-        if "mask_local" in bugs:
-            top = start = 0
-        i, j = np.indices(shape)
-        ahead = ("one_ahead" in bugs) - ("strict" in bugs)
-        return start + j > top + i + (0 if "no_offset" in bugs else offset) + ahead
-
-    def scales(d, v):
-        if "scale_d" in bugs or "scale_v" in bugs:
-            return [1 / d if "scale_d" in bugs else 1 / math.sqrt(v)] * 2
-        back = 1 / d if "scale_twice" in bugs else 1.0 if "no_scale" in bugs else 1 / math.sqrt(d)
-        return 1.0 if "score_scale" in bugs else 1 / math.sqrt(d), back
-
-    def tiles(n, block, dropped):
-        return range(0, n - n % block if dropped else n, block)
-
-    def recomputed(scores, logsumexp):
-        if "quotient" in bugs:
-            return np.exp(scores) / np.exp(logsumexp)[:, None]
-        if "lse_added" in bugs:
-            return np.exp(scores + logsumexp[:, None])
-        if "no_exp" in bugs:
-            return np.where(np.isneginf(scores), 0, scores - logsumexp[:, None])
-        if "p_no_lse" in bugs:
-            return np.exp(scores)
-        if "p_block_softmax" in bugs:
-            top = scores.max(axis=1, keepdims=True)
-            exponentials = np.exp(scores - np.where(np.isneginf(top), 0, top))
-            total = exponentials.sum(axis=1, keepdims=True)
-            return exponentials / np.where(total == 0, 1, total)
-        return np.exp(scores - logsumexp[:, None])
-
-    def row_means(d_out, out):
-        products = (out if "D_oo" in bugs else d_out) * (d_out if "D_gg" in bugs else out)
-        if "D_total" in bugs:
-            return np.full((len(out), 1), products.sum())
-        return products.mean(axis=1, keepdims=True) if "D_mean" in bugs else products.sum(axis=1, keepdims=True)
-
-    def softmax_backward(weights, d_weights, mean):
-        if "no_D" in bugs:
-            mean = 0.0
-        elif "D_block" in bugs:
-            mean = (weights * d_weights).sum(axis=1, keepdims=True)
-        if "sigmoid" in bugs:
-            return weights * (1 - weights) * d_weights
-        if "D_plus" in bugs:
-            mean = -mean
-        if "no_weights" in bugs:
-            return d_weights - mean
-        return weights * d_weights - mean if "paren" in bugs else weights * (d_weights - mean)
-
-    def variant(d_out, query, key, value, out, logsumexp, block_q, block_k, causal):
-        scale, gradient_scale = scales(query.shape[1], value.shape[1])
-        row_mean = row_means(d_out, out)
-        d_query, d_key, d_value = (np.zeros(array.shape) for array in (query, key, value))
-        for top in tiles(len(query), block_q, "drop_q" in bugs):
-            for start in tiles(len(key), block_k, "drop_tail" in bugs):
-                rows, columns = slice(top, top + block_q), slice(start, start + block_k)
-                scores = scale * query[rows] @ key[columns].T
-                if causal and "no_mask" not in bugs:
-                    fill = 0.0 if "hidden_zero" in bugs else -np.inf
-                    scores[hidden(scores.shape, top, start, len(key) - len(query))] = fill
-                first = slice(0, len(scores))
-                weights = recomputed(scores, logsumexp[first if "lse_first" in bugs else rows])
-                d_weights = d_out[rows] @ value[columns].T
-                d_scores = softmax_backward(weights, d_weights, row_mean[rows])
-                part_q = gradient_scale * d_scores @ key[columns]
-                part_k = gradient_scale * d_scores.T @ query[rows]
-                part_v = weights.T @ (out if "dv_out" in bugs else d_out)[rows]
-                d_query[rows] = part_q if "dq_overwrite" in bugs else d_query[rows] + part_q
-                overwrite = "dk_overwrite" in bugs
-                d_key[columns] = part_k if overwrite or "dk_only" in bugs else d_key[columns] + part_k
-                d_value[columns] = part_v if overwrite or "dv_only" in bugs else d_value[columns] + part_v
-        return d_query, d_key, d_value
-
-    return variant
 
 
 def _backward_method(answer):
@@ -216,7 +137,6 @@ _BACKWARD = Exercise(
     oracle=_backward_oracle,
     solution=flash_backward,
     consistent=_with_forward,
-    family=_backward_family,
     probes=(
         Probe("all sizes differ, ragged tiles", _backward_case(5, 7, 2, 3, d=6)),
         Probe("causal, square", _backward_case(6, 6, 2, 2, True, d=7, v=3), why="Tiles above, on and below the diagonal."),
@@ -250,7 +170,6 @@ _BACKWARD = Exercise(
     why="Each tile stands on its own once the two numbers of each row, logsumexp and mean, are known. The weights cost "
     "one more product per tile, and are never stored.",
     insight="The backward needs 2 numbers a query that plain attention replaces by a row of k weights.",
-    accepts={"keys in the outer loop": accepts.keys_outside, **accepts.FLASH_BACKWARD},
     outputs=("d_query", "d_key", "d_value"),
     cancelling=(frozenset({"strict", "one_ahead"}), frozenset({"D_oo", "D_gg"})),
     atol=1e-10,  # where scores near 1000 are subtracted from their logsumexp, sums that should be 0 are 1e-12

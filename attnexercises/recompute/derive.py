@@ -5,7 +5,6 @@ import math
 import numpy as np
 
 from attnexercises.engine.model import Exercise, Mistake, Probe
-from attnexercises.recompute import accepts
 
 
 def backward_with_logsumexp(d_out, d_logsumexp, query, key, value):
@@ -45,52 +44,6 @@ def _oracle(d_out, d_logsumexp, query, key, value):
     return tuple(slopes)
 
 
-def _family(bugs):
-    def through_scores(weights, d_weights, row_mean, d_logsumexp):
-        if "ignored" in bugs:
-            d_logsumexp = np.zeros_like(d_logsumexp)
-        if "sign" in bugs:
-            d_logsumexp = -d_logsumexp
-        if "no_mean" in bugs:
-            row_mean = np.zeros_like(row_mean)
-        share = weights
-        if "unweighted" in bugs:
-            share = np.ones(weights.shape)
-        elif "spread" in bugs:
-            share = np.full(weights.shape, 1 / weights.shape[1])
-        elif "centred" in bugs:
-            share = weights * (1 - weights)
-        elif "squared" in bugs:
-            share = weights**2
-        elif "over_queries" in bugs:
-            share = np.full(weights.shape, 1 / len(weights))
-        if "times_mean" in bugs:
-            return weights * (d_weights - row_mean * d_logsumexp)
-        if "paren" in bugs:
-            return weights * d_weights - row_mean + share * d_logsumexp
-        return (0.0 if "alone" in bugs else 1.0) * weights * (d_weights - row_mean) + share * d_logsumexp
-
-    def shift(scores):
-        return 0.0 if "no_max" in bugs else scores.max(axis=1, keepdims=True)
-
-    def variant(d_out, d_logsumexp, query, key, value):
-        scale = 1 / math.sqrt(query.shape[1])
-        scores = (1.0 if "scores_no_scale" in bugs else scale) * query @ key.T
-        powers = np.exp(scores - shift(scores))
-        weights = powers / powers.sum(axis=1, keepdims=True)
-        out = weights @ value
-        products = (out if "mean_of_out" in bugs else d_out) * out
-        row_mean = products.sum(axis=1, keepdims=True)
-        new = d_logsumexp[:, np.newaxis] / (scale if "new_unscaled" in bugs else 1)
-        d_scores = through_scores(weights, d_out @ value.T, row_mean, new)
-        if "no_scale" not in bugs:
-            d_scores = (scale**2 if "scale_twice" in bugs else scale) * d_scores
-        d_value = weights.T @ (d_out + d_logsumexp[:, np.newaxis] if "value_too" in bugs else d_out)
-        return d_scores @ key, d_scores.T @ query, d_value
-
-    return variant
-
-
 def _inputs(q, k, d, v):
     def make(rng):
         shapes = (q, v), (q,), (q, d), (k, d), (k, v)
@@ -115,7 +68,6 @@ _DERIVED = Exercise(
     blanks=4,
     oracle=_oracle,
     solution=backward_with_logsumexp,
-    family=_family,
     probes=(
         Probe("all sizes differ", _inputs(3, 5, 4, 2)),
         Probe("one query", _inputs(1, 4, 3, 2), why="A part of the keys for one query, as when text is generated."),
@@ -124,93 +76,54 @@ _DERIVED = Exercise(
         Probe("one key, one feature", _inputs(3, 1, 2, 1), "edge", "Axes of size 1 stay; the logsumexp alone has a slope."),
     ),
     mistakes=(
-        Mistake(
-            "ignored", "dS = P (dP - D)",
-            "The gradient of the logsumexp has not reached the scores.", 1,
-        ),
-        Mistake(
-            "sign", "dS = P (dP - D - dl)",
-            "The new term has the opposite sign: a larger score makes the logsumexp larger.", 2,
-        ),
-        Mistake(
-            "unweighted", "dS = P (dP - D) + dl",
-            "Every score got the whole gradient of the logsumexp; a score moves it only as much as its key weighs.", 2,
-            sets="share",
-        ),
-        Mistake(
-            "spread", "dS = P (dP - D) + dl / k",
-            "The gradient of the logsumexp was spread evenly over the keys; a score moves it as much as its key "
-            "weighs.", 2,
-            sets="share",
-        ),
-        Mistake(
-            "centred", "dS = P (dP - D) + P (1 - P) dl",
-            "The new term uses p(1 - p), the slope of a weight; it takes the slope of the logsumexp.", 2,
-            sets="share",
-        ),
-        Mistake(
-            "no_mean", "dS = P (dP + dl)",
-            "The row's mean is missing: the new term is added to it, it does not take its place.", 3,
-            sets="mean",
-        ),
-        Mistake(
-            "mean_of_out", "D = rowsum(O * O)",
-            "The row's mean uses out twice; d_out has to meet out.", 3,
-            sets="mean",
-        ),
-        Mistake(
-            "no_scale", "dQ = dS K",
-            "The scale is missing in front of d_query and d_key: it belongs to both.", 3,
-            shows="factor",
-        ),
-        Mistake(
-            "value_too", "dV = P^T (dO + dl)",
-            "d_value got a share of the logsumexp's gradient, but no value has a part in the logsumexp.", 1,
-        ),
-        Mistake(
-            "squared", "P² dl",
-            "The weight stands twice in front of the new term: the slope of the logsumexp is the weight, once.", 2,
-            sets="share",
-        ),
-        Mistake(
-            "over_queries", "dS = P (dP - D) + dl / q",
-            "The gradient of the logsumexp was spread over the queries; a score moves it as much as its key "
-            "weighs.", 2,
-            sets="share",
-        ),
-        Mistake(
-            "times_mean", "dS = P (dP - D dl)",
-            "The new gradient multiplies the row's mean; it is a term of its own beside it.", 3,
-            sets="share mean",
-        ),
-        Mistake(
-            "paren", "dS = P dP - D + P dl",
-            "The row's mean was taken off after the weights were applied; it belongs into the bracket.", 3,
-            sets="mean",
-        ),
-        Mistake(
-            "alone", "dS = P dl",
-            "Only the gradient of the logsumexp has reached the scores: that of the output is missing.", 1,
-            sets="mean",
-        ),
-        Mistake(
-            "new_unscaled", "dl not scaled",
-            "The new term misses the scale, which stands in front of all that reaches query and key.", 3,
-        ),
-        Mistake(
-            "scale_twice", "1 / d",
-            "On the way back the scale was applied twice: once is enough for each of query and key.", 3,
-            shows="factor", sets="back",
-        ),
-        Mistake(
-            "scores_no_scale", "S = Q K^T",
-            "The scores are not scaled when the weights are computed; the scale belongs into both passes.", 3,
-        ),
-        Mistake(
-            "no_max", "exp without the maximum",
-            "The exponentials overflow for large scores: each row needs a shift by its maximum.", 2,
-            shows="lost",
-        ),
+        Mistake("ignored", "- d_logsumexp ->", "The gradient of the logsumexp has not reached the scores.", 1),
+        Mistake("sign", "row_term = -> d_logsumexp = -d_logsumexp\nrow_term =",
+                "The new term has the opposite sign: a larger score makes the logsumexp larger.", 2),
+        Mistake("unweighted",
+                ("- d_logsumexp ->",
+                 "row_term[:, np.newaxis]) -> row_term[:, np.newaxis]) + d_logsumexp[:, np.newaxis]"),
+                "Every score got the whole gradient of the logsumexp; a score moves it only as much as its key "
+                "weighs.", 2, sets="share"),
+        Mistake("spread",
+                ("- d_logsumexp ->",
+                 "row_term[:, np.newaxis]) -> row_term[:, np.newaxis]) + d_logsumexp[:, np.newaxis] / len(key)"),
+                "The gradient of the logsumexp was spread evenly over the keys; a score moves it as much as its key "
+                "weighs.", 2, sets="share"),
+        Mistake("centred",
+                ("- d_logsumexp ->",
+                 "row_term[:, np.newaxis]) -> row_term[:, np.newaxis]) + weights * (1 - weights) * d_logsumexp[:, np.newaxis]"),
+                "The new term uses p(1 - p), the slope of a weight; it takes the slope of the logsumexp.", 2, sets="share"),
+        Mistake("no_mean", "(d_out * out).sum(axis=1) -> 0 * d_logsumexp",
+                "The row's mean is missing: the new term is added to it, it does not take its place.", 3, sets="mean"),
+        Mistake("mean_of_out", "d_out * out -> out * out",
+                "The row's mean uses out twice; d_out has to meet out.", 3, sets="mean"),
+        Mistake("no_scale", "c * d_scores -> d_scores",
+                "The scale is missing in front of d_query and d_key: it belongs to both.", 3, shows="factor"),
+        Mistake("value_too", "weights.T @ d_out -> weights.T @ (d_out + d_logsumexp[:, np.newaxis])",
+                "d_value got a share of the logsumexp's gradient, but no value has a part in the logsumexp.", 1),
+        Mistake("squared",
+                ("- d_logsumexp ->",
+                 "row_term[:, np.newaxis]) -> row_term[:, np.newaxis]) + weights**2 * d_logsumexp[:, np.newaxis]"),
+                "The weight stands twice in front of the new term: the slope of the logsumexp is the weight, once.", 2, sets="share"),
+        Mistake("over_queries",
+                ("- d_logsumexp ->",
+                 "row_term[:, np.newaxis]) -> row_term[:, np.newaxis]) + d_logsumexp[:, np.newaxis] / len(query)"),
+                "The gradient of the logsumexp was spread over the queries; a score moves it as much as its key "
+                "weighs.", 2, sets="share"),
+        Mistake("times_mean", "- d_logsumexp -> * d_logsumexp",
+                "The new gradient multiplies the row's mean; it is a term of its own beside it.", 3, sets="share mean"),
+        Mistake("paren", "d_scores = weights -> d_scores = (weights - 1) * (d_out * out).sum(axis=1, keepdims=True) + weights",
+                "The row's mean was taken off after the weights were applied; it belongs into the bracket.", 3, sets="mean"),
+        Mistake("alone", ("(d_out * out).sum(axis=1) -> 0 * d_logsumexp", "d_out @ value.T - row_term -> -row_term"),
+                "Only the gradient of the logsumexp has reached the scores: that of the output is missing.", 1, sets="mean"),
+        Mistake("new_unscaled", "out = -> d_logsumexp = d_logsumexp / c\nout =",
+                "The new term misses the scale, which stands in front of all that reaches query and key.", 3),
+        Mistake("scale_twice", "c * d_scores -> c**2 * d_scores",
+                "On the way back the scale was applied twice: once is enough for each of query and key.", 3, shows="factor", sets="back"),
+        Mistake("scores_no_scale", "scores = c * query -> scores = query",
+                "The scores are not scaled when the weights are computed; the scale belongs into both passes.", 3),
+        Mistake("no_max", "np.exp(scores - logsumexp) -> np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)",
+                "The exponentials overflow for large scores: each row needs a shift by its maximum.", 2, shows="lost"),
     ),
     hints=(
         "On which of the three inputs does the logsumexp depend, and through which array?",
@@ -221,7 +134,6 @@ _DERIVED = Exercise(
     why="The slope of a logsumexp in a score is that key's weight, so the new gradient enters inside the bracket, with "
     "the weight in front. It is one number a query, like D, and D takes it up.",
     insight="A kernel that has D as an input needs no new line for this: hand it D minus the new gradient.",
-    accepts=accepts.BACKWARD_WITH_LOGSUMEXP,
     outputs=("d_query", "d_key", "d_value"),
     atol=1e-10,  # where scores near 1000 are subtracted from their logsumexp, sums that should be 0 are 1e-11
 )  # fmt: skip

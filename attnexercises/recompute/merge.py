@@ -4,8 +4,7 @@ import math
 
 import numpy as np
 
-from attnexercises.engine.model import Exercise, Probe
-from attnexercises.recompute import accepts, merge_mistakes
+from attnexercises.engine.model import Exercise, Mistake, Probe
 
 
 def merge_partials(maximum_a, total_a, out_a, maximum_b, total_b, out_b):
@@ -31,62 +30,6 @@ def _merge_oracle(maximum_a, total_a, out_a, maximum_b, total_b, out_b):
         for mass, (_, _, mean) in zip(masses, parts, strict=True):
             out[i] += 0 if mass == 0 else mass / total[i] * mean
     return maximum, total, out
-
-
-def _merge_family(bugs):
-    def variant(maximum_a, total_a, out_a, maximum_b, total_b, out_b):
-        maximum = np.maximum(maximum_a, maximum_b)
-        if "smaller" in bugs or "second" in bugs:
-            maximum = np.minimum(maximum_a, maximum_b) if "smaller" in bugs else maximum_b
-        finite = maximum if "nan_rows" in bugs else np.where(np.isneginf(maximum), 0.0, maximum)
-        if "no_shift" in bugs:
-            finite = np.zeros_like(maximum)
-        if "one_for_all" in bugs:
-            finite = np.full_like(maximum, maximum.max())
-        sign = -1 if "factor_inv" in bugs else 1
-        factors = [np.exp(sign * (m - finite))[:, None] for m in (maximum_a, maximum_b)]
-        if "first_only" in bugs:
-            factors[1] = np.ones_like(factors[1])
-        totals = [total_a[:, None], total_b[:, None]]
-        total = totals[0] * factors[0] + totals[1] * factors[1]
-        shares = [factors[0] * totals[0], factors[1] * totals[1]]
-        if "l_only" in bugs:
-            shares, total = totals, totals[0] + totals[1]
-        elif "a_only" in bugs:
-            shares = factors
-        if "shares_l_only" in bugs:
-            shares = totals
-        if bugs & {"totals_added", "total_unscaled"}:
-            total = totals[0] + totals[1]
-        if "swapped" in bugs:
-            shares = shares[::-1]
-        if "average" in bugs:
-            out = (out_a + out_b) / 2
-        elif "added" in bugs:
-            out = out_a + out_b
-        elif "unnormalised" in bugs or "sums_divided" in bugs:
-            out = factors[0] * out_a + factors[1] * out_b
-            out = out / np.where(total == 0, 1, total) if "sums_divided" in bugs else out
-        elif "no_division" in bugs:
-            out = shares[0] * out_a + shares[1] * out_b
-        elif "larger_alone" in bugs:
-            out = np.where(maximum_a >= maximum_b, out_a.T, out_b.T).T
-        else:
-            bottom = total if "total_unscaled" in bugs else shares[0] + shares[1]
-            if "over_totals" in bugs:
-                bottom = totals[0] + totals[1]
-            if "nan_rows" not in bugs and "nan_division" not in bugs:
-                bottom = np.where(bottom == 0, 1, bottom)
-            out = (shares[0] * out_a + shares[1] * out_b) / bottom
-        if "no_shift" in bugs:
-            total = total * np.exp(-np.where(np.isneginf(maximum), 0.0, maximum))[:, None]
-        if "against_zero" in bugs:
-            total = totals[0] * np.exp(maximum_a)[:, None] + totals[1] * np.exp(maximum_b)[:, None]
-        if "total_is_lse" in bugs:
-            total = maximum[:, None] + np.log(np.where(total == 0, 1, total))
-        return maximum, total[:, 0], out
-
-    return variant
 
 
 def _partials(q, counts, v, change=lambda scores: scores):
@@ -126,14 +69,12 @@ def _same_mass(rng):
     return maximum, total, out, maximum.copy(), total.copy(), rng.standard_normal(out.shape)
 
 
-def _by_logsumexp(maximum_a, total_a, out_a, maximum_b, total_b, out_b):
-    a, b = maximum_a + np.log(total_a), maximum_b + np.log(total_b)
-    both = np.logaddexp(a, b)
-    safe = np.where(np.isneginf(both), 0, both)
-    out = np.exp(a - safe)[:, None] * out_a + np.exp(b - safe)[:, None] * out_b
-    maximum = np.maximum(maximum_a, maximum_b)
-    return maximum, np.exp(safe - np.where(np.isneginf(maximum), 0, maximum)) * ~np.isneginf(both), out
+def _or_one(total):
+    return np.where(total == 0, 1.0, total)
 
+
+# Where a part counts by its factor alone, and the total is right all the same.
+_FACTORS = "divisor = -> mass_a, mass_b = mass_a / _or_one(total_a), mass_b / _or_one(total_b)\ndivisor ="
 
 _MERGE = Exercise(
     "merge_partials",
@@ -144,7 +85,6 @@ _MERGE = Exercise(
     blanks=5,
     oracle=_merge_oracle,
     solution=merge_partials,
-    family=_merge_family,
     probes=(
         Probe("5 keys and 3 keys", _partials(4, (5, 3), 2)),
         Probe(
@@ -165,7 +105,59 @@ _MERGE = Exercise(
             why="The maxima are -inf, the totals and out are 0.",
         ),
     ),
-    mistakes=merge_mistakes.MERGE_PARTIALS,
+    mistakes=(
+        Mistake("average", "share_a[:, np.newaxis] * out_a + share_b[:, np.newaxis] * out_b -> (out_a + out_b) / 2",
+                "The two outputs were averaged; each counts by its share of the softmax's mass.", 1, sets="shares"),
+        Mistake("l_only", ("* np.exp(maximum_a - finite) ->", "* np.exp(maximum_b - finite) ->"),
+                "The totals are measured against different maxima: bring both to the common maximum first.", 2, sets="shares total"),
+        Mistake("a_only", (_FACTORS, "np.where(total == 0, 1.0, total) -> np.where(mass_a + mass_b == 0, 1.0, mass_a + mass_b)"),
+                "The weights miss the totals: a part with many keys carries more mass.", 2, sets="shares"),
+        Mistake("factor_inv", "np.exp( -> 1 / np.exp(", "The factors are upside down: none may exceed 1.", 2),
+        Mistake("totals_added", "return maximum, total -> return maximum, total_a + total_b",
+                "total: the totals were added as they are; measure both against the common maximum.", 2, sets="total"),
+        Mistake("total_unscaled", "total = mass_a + mass_b -> total = total_a + total_b",
+                "The total by which out is divided was added up from the totals as they came, not from the masses.", 2, sets="total"),
+        Mistake("swapped", ("share_a[ -> share_b[", "share_b[ -> share_a["),
+                "Each output was weighted by the other part's mass.", 3),
+        Mistake("unnormalised", (_FACTORS, "mass_a / divisor, mass_b / divisor -> mass_a, mass_b"),
+                "These weights belong to sums, and out is a mean already: use each part's share of the total.", 3, sets="shares"),
+        Mistake("no_shift",
+                ("np.where(np.isneginf(maximum), 0.0, maximum) -> 0.0",
+                 "share_a, share_b = -> total = total * np.exp(-np.where(np.isneginf(maximum), 0.0, maximum))\nshare_a, share_b ="),
+                "The masses are measured against 0, and near 1000 they overflow: measure both against the larger maximum.", 2, shows="lost"),
+        Mistake("nan_rows", ("np.where(np.isneginf(maximum), 0.0, maximum) -> maximum", "np.where(total == 0, 1.0, -> ("),
+                "Where neither part sees a key, -inf - (-inf) and 0/0 need a guard.", 3, shows="lost"),
+        Mistake("added", "share_a[:, np.newaxis] * out_a + share_b[:, np.newaxis] * out_b -> out_a + out_b",
+                "The two outputs were added; each is a mean and counts by its share of the softmax's mass.", 1, sets="shares"),
+        Mistake("no_division", "mass_a / divisor, mass_b / divisor -> mass_a, mass_b",
+                "The outputs were multiplied by the masses, but not divided by their sum: out is a mean.", 3, shows="row_factor", sets="shares"),
+        Mistake("sums_divided", _FACTORS,
+                "The outputs count as if they were sums; they are means already, and their totals belong to the weights.", 3, sets="shares"),
+        Mistake("shares_l_only",
+                ("mass_a / divisor, mass_b / divisor -> total_a / divisor, total_b / divisor",
+                 "np.where(total == 0, 1.0, total) -> np.where(total_a + total_b == 0, 1.0, total_a + total_b)"),
+                "The shares in out come from the totals as they are, which are measured against different maxima.", 2, sets="shares"),
+        Mistake("over_totals", "np.where(total == 0, 1.0, total) -> np.where(total_a + total_b == 0, 1.0, total_a + total_b)",
+                "out was divided by the sum of the totals as they came; the masses have to add up to what divides.", 3, shows="row_factor", sets="shares"),
+        Mistake("nan_division", "np.where(total == 0, 1.0, -> (",
+                "Where neither part sees a key, 0 was divided by 0: divide by 1 there.", 3, shows="lost"),
+        Mistake("smaller", "np.maximum( -> np.minimum(",
+                "The common maximum is the smaller of the two in yours: what lies above it may overflow.", 2, sets="maximum"),
+        Mistake("second", "np.maximum(maximum_a, maximum_b) -> maximum_b",
+                "All is measured against the second part's maximum; the first one's may be the larger.", 2, sets="maximum"),
+        Mistake("first_only", "np.exp(maximum_b - finite) -> np.ones_like(total_b)",
+                "The second part was not brought to the common maximum: its own may be the smaller one, too.", 2, sets="maximum"),
+        Mistake("one_for_all", "np.where(np.isneginf(maximum), 0.0, maximum) -> maximum.max()",
+                "One maximum serves all queries: one that lies far below it loses its mass. Each row needs its own.", 2, sets="maximum"),
+        Mistake("larger_alone",
+                "share_a[:, np.newaxis] * out_a + share_b[:, np.newaxis] * out_b -> np.where(maximum_a >= maximum_b, out_a.T, out_b.T).T",
+                "Only the part with the larger maximum counts; the other one has its share of the mass, too.", 1, sets="shares"),
+        Mistake("against_zero", "return maximum, total -> return maximum, total_a * np.exp(maximum_a) + total_b * np.exp(maximum_b)",
+                "The total is measured against 0; it has to be measured against the maximum that you return.", 2, sets="total"),
+        Mistake("total_is_lse", "return maximum, total -> return maximum, maximum + np.log(_or_one(total))",
+                "In place of the total you returned the logsumexp: the total is a sum of exponentials against the "
+                "maximum.", 2, sets="total"),
+    ),
     hints=(
         "What would the total of a part be, had it been measured against another maximum?",
         "The mass of a part is its total times exp(its maximum - common maximum). The two masses add up to the total.",
@@ -175,7 +167,6 @@ _MERGE = Exercise(
     why="A mean of means, weighted by mass, is the mean over everything. The masses are only comparable once they are "
     "measured against one maximum.",
     insight="Merging is associative and does not care about order: keys can be split over time or over machines.",
-    accepts={"by logsumexp": _by_logsumexp, **accepts.MERGE_PARTIALS},
     outputs=("maximum", "total", "out"),
 )  # fmt: skip
 

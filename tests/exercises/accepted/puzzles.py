@@ -1,4 +1,4 @@
-"""Other right ways to write the derivatives: the checks must accept them."""
+"""Other right ways to solve the puzzles that ask for a derivative."""
 
 import math
 
@@ -121,3 +121,27 @@ def rms_by_jacobian(d_out, query, gain):
     jacobian = (np.eye(d) - scaled[..., :, None] * scaled[..., None, :] / d) / rms
     d_query = ((d_out * gain)[..., None, :] @ jacobian)[..., 0, :]
     return d_query, (d_out * scaled).reshape(-1, d).sum(axis=0)
+
+
+ACCEPTED = {
+    "soft_maximum_slopes": {
+        "loops": soft_maximum_in_loops,
+        "einsum": soft_maximum_by_einsum,
+        "tensordot": soft_maximum_by_tensordot,
+        "where": soft_maximum_by_where,
+        "as the entropy": soft_maximum_by_entropy,
+    },
+    "softcap_backward": {
+        "loops": softcap_in_loops,
+        "einsum": softcap_by_einsum,
+        "tensordot": softcap_by_tensordot,
+        "where": softcap_by_where,
+        "with cosh": softcap_by_cosh,
+    },
+    "rms_backward": {
+        "loops": rms_in_loops,
+        "einsum": rms_by_einsum,
+        "tensordot": rms_by_tensordot,
+        "with the Jacobian": rms_by_jacobian,
+    },
+}

@@ -52,11 +52,6 @@ def stacked(x, query_weight, key_weight, value_weight, window):
     return np.stack(rows)
 
 
-KV_CACHE = {
-    "where": full_causal_matrix, "loops": written_into_place, "einsum": written_over_the_oldest,
-    "tensordot": stacked,
-}  # fmt: skip
-
 # --- paged_lookup ---------------------------------------------------------------------------------
 
 
@@ -79,11 +74,6 @@ def picked_by_tensordot(pages, table, positions):
     picks = np.eye(len(table) * pages.shape[1])[positions]
     return np.tensordot(picks, np.concatenate(pages[table]), axes=1)
 
-
-PAGED_LOOKUP = {
-    "loops": looked_up_in_loops, "row numbers": by_row_number,
-    "einsum": picked_by_einsum, "tensordot": picked_by_tensordot,
-}  # fmt: skip
 
 # --- linear_step ----------------------------------------------------------------------------------
 
@@ -116,7 +106,23 @@ def stepped_by_tensordot(state, total, query, key, value):
     return state, total, np.tensordot(query, state, axes=1) / np.tensordot(query, total, axes=1)
 
 
-LINEAR_STEP = {
-    "loops": stepped_in_loops, "einsum": stepped_by_einsum, "a column of ones": stepped_with_ones,
-    "tensordot": stepped_by_tensordot,
-}  # fmt: skip
+ACCEPTED = {
+    "kv_cache": {
+        "where": full_causal_matrix,
+        "loops": written_into_place,
+        "einsum": written_over_the_oldest,
+        "tensordot": stacked,
+    },
+    "paged_lookup": {
+        "loops": looked_up_in_loops,
+        "row numbers": by_row_number,
+        "einsum": picked_by_einsum,
+        "tensordot": picked_by_tensordot,
+    },
+    "linear_step": {
+        "loops": stepped_in_loops,
+        "einsum": stepped_by_einsum,
+        "a column of ones": stepped_with_ones,
+        "tensordot": stepped_by_tensordot,
+    },
+}

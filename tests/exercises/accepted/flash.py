@@ -1,4 +1,4 @@
-"""Other right ways to write the exercise on the forward of Flash attention: the checks must accept them."""
+"""Other right ways to solve the exercises on Flash attention."""
 
 import math
 
@@ -74,6 +74,18 @@ def forward_by_tensordot(query, key, value, block, causal):
     return out, total[:, 0]
 
 
-FLASH_FORWARD = {
-    "loops": one_query_and_block_at_a_time, "einsum": normalised_at_every_step, "tensordot": forward_by_tensordot,
-}  # fmt: skip
+def by_the_tile(n, d, capacity):
+    block_q = (capacity - 2 * d) // (2 * d + 3)
+    starts = range(0, n, block_q)
+    return sum(2 * n * d for _ in starts) + n * d + n * (d + 1)
+
+
+ACCEPTED = {
+    "flash_forward": {
+        "queries in tiles, too": queries_in_tiles_too,
+        "loops": one_query_and_block_at_a_time,
+        "einsum": normalised_at_every_step,
+        "tensordot": forward_by_tensordot,
+    },
+    "flash_traffic": {"loops": by_the_tile},
+}
