@@ -3,7 +3,7 @@
 Exercises whose answer is judged by a run: a schedule that a chip follows, an input that is to break a function.
 """
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -118,8 +118,6 @@ class Exercise:
         Two sentences on the solution.
     insight : str
         One line for those who passed.
-    accepts : dict of str to callable
-        Other right ways to do it, which must pass.
     outputs : tuple of str
         Names of what is returned.
     rtol, atol : float
@@ -152,7 +150,6 @@ class Exercise:
     hints: tuple
     why: str
     insight: str
-    accepts: dict = field(default_factory=dict)
     outputs: tuple = ("out",)
     rtol: float = 1e-9
     atol: float = 1e-12
@@ -203,7 +200,7 @@ class Result:
     printed: tuple = ()
 
 
-def value_exercise(id, *, answer, oracle, mistakes=(), wrong=None, rtol=1e-9, **rest):
+def value_exercise(id, *, answer, oracle, mistakes=(), rtol=1e-9, **rest):
     """Return an `Exercise` whose answer is a value: a number, a shape, an array, a word.
 
     Parameters
@@ -230,10 +227,9 @@ def value_exercise(id, *, answer, oracle, mistakes=(), wrong=None, rtol=1e-9, **
     >>> two.family(frozenset({"one"}))()
     1
     """
-    mistakes = (*mistakes, *(replace(mistake, wrong=value) for mistake, value in (wrong or {}).items()))
     probe = Probe("the value", lambda rng: ())
     return Exercise(
-        id, oracle=oracle, solution=answer, probes=(probe,), mistakes=mistakes,
+        id, oracle=oracle, solution=answer, probes=(probe,), mistakes=tuple(mistakes),
         outputs=(id,), rtol=rtol, value=True, **rest,
     )  # fmt: skip
 
@@ -241,7 +237,7 @@ def value_exercise(id, *, answer, oracle, mistakes=(), wrong=None, rtol=1e-9, **
 RIGHT = "right"
 
 
-def judged_exercise(id, *, judge, answer, mistakes=(), wrong=None, **rest):
+def judged_exercise(id, *, judge, answer, mistakes=(), **rest):
     """Return an `Exercise` whose answer is a value of any kind, and right if a run of it is.
 
     Parameters
@@ -273,4 +269,4 @@ def judged_exercise(id, *, judge, answer, mistakes=(), wrong=None, **rest):
         return (np.array(judge(*returned)[0]),)
 
     behaviour = Behaviour((id,), verdict, lambda arguments, returned: judge(returned)[1], as_is=True)
-    return value_exercise(id, answer=answer, oracle=lambda: RIGHT, mistakes=mistakes, wrong=wrong, behaviour=behaviour, **rest)
+    return value_exercise(id, answer=answer, oracle=lambda: RIGHT, mistakes=mistakes, behaviour=behaviour, **rest)
