@@ -2,38 +2,16 @@
 
 import difflib
 import importlib
+import json
 import pkgutil
 from functools import lru_cache
+from pathlib import Path
 
 PACKAGE = "attnexercises"
 
-_BOOK_ORDER = {
-    "prerequisites": (
-        "matrix_shapes", "product_transpose", "delta_sum", "linear_backward", "used_twice", "vjp_cost",
-        "variance_of_sum",
-    ),
-    "softmax": ("softmax", "softmax_backward", "temperature_gradient", "online_softmax"),
-    "attention": ("distance_attention", "two_token_weight", "sdpa", "spot_attention", "attention_shape"),
-    "gradients": ("score_gradient", "sdpa_backward", "spot_gradient", "additive_backward"),
-    "masks": (
-        "spot_mask", "causal_mask", "allowed_pairs", "masked_softmax", "padded_causal_attention", "distance_bias_backward",
-    ),
-    "multihead": (
-        "previous_token_head", "first_of_its_kind_head", "mha", "spot_multihead", "mha_backward", "mha_parameters",
-        "score_mebibytes", "gqa", "gqa_backward",
-    ),
-    "flash": (
-        "scores_bytes", "attention_flops", "one_tile", "flash_forward", "spot_flash", "causal_tiles", "flash_traffic",
-    ),
-    "recompute": ("flash_backward", "merge_partials", "backward_with_logsumexp", "striped_pairs"),
-    "positions": ("sinusoidal", "rope", "rope_scores", "rope_backward", "alibi"),
-    "decoding": ("kv_cache", "kv_cache_bytes", "paged_lookup", "shared_blocks", "linear_step"),
-    "training": ("cross_entropy_backward", "adam_direction", "taken_out", "spot_training"),
-    "puzzles": (
-        "soft_maximum_slopes", "expose_shift", "softcap_backward", "rms_backward", "expose_fill", "expose_causal",
-        "expose_groups", "expose_skip", "flash_schedule", "causal_schedule", "window_cache", "text_cache",
-    ),
-}  # fmt: skip
+#: The chapters that have exercises, in the order of the book: topic -> number, title, notebook and ids of exercises.
+#: `tools/notebooks/book_order.py` writes the file from `_toc.yml` and from the tags of the cells.
+BOOK_ORDER = json.loads((Path(__file__).parents[1] / "book_order.json").read_text(encoding="utf-8"))
 
 
 @lru_cache(maxsize=1)
@@ -45,15 +23,18 @@ def registry():
         for exercise in getattr(importlib.import_module(name), "EXERCISES", ()):
             if exercise.id in exercises:
                 raise ValueError(f"two exercises have the id {exercise.id!r}; the second is in {file}.")
-            if exercise.id not in _BOOK_ORDER.get(exercise.chapter, ()):
-                raise ValueError(f"{exercise.id!r}, in {file}, has no place in the book: add it to _BOOK_ORDER.")
+            if exercise.id not in BOOK_ORDER.get(exercise.chapter, {}).get("exercises", ()):
+                raise ValueError(
+                    f"{exercise.id!r}, in {file}, has no place in the book: give it a cell in the notebook of the chapter "
+                    f"{exercise.chapter}, tagged exercise-{exercise.id}, then run: make notebooks"
+                )
             exercises[exercise.id] = exercise
-    return {id: exercises[id] for ids in _BOOK_ORDER.values() for id in ids}
+    return {id: exercises[id] for chapter in BOOK_ORDER.values() for id in chapter["exercises"]}
 
 
 def _modules():
     """The files of all chapters' folders."""
-    for chapter in _BOOK_ORDER:
+    for chapter in BOOK_ORDER:
         folder = importlib.import_module(f"{PACKAGE}.{chapter}")
         yield from sorted(module.name for module in pkgutil.iter_modules(folder.__path__, f"{folder.__name__}."))
 

@@ -4,24 +4,7 @@ import ast
 import inspect
 import textwrap
 
-from attnexercises.engine.registry import registry
-
-#: Number and title of each chapter that has exercises, as its notebook has them.
-CHAPTERS = {
-    "prerequisites": ("", "Refresh the mathematics you need"),
-    "softmax": ("1", "Turn scores into weights"),
-    "attention": ("2", "Read a lookup table with a blurry key"),
-    "gradients": ("3", "Derive the backward pass and catch a planted mistake"),
-    "masks": ("4", "Decide who may look at whom"),
-    "multihead": ("5", "Run several attentions side by side"),
-    "flash": ("6", "Never write the score matrix down"),
-    "recompute": ("7", "Get the gradients back, share the work"),
-    "positions": ("8", "Give attention a sense of order"),
-    "decoding": ("9", "Generate one token at a time"),
-    "training": ("10", "Watch heads learn"),
-    "puzzles": ("", "Solve puzzles across the chapters"),
-}
-
+from attnexercises.engine.registry import BOOK_ORDER, registry
 
 def next_exercise(table, id=None, chapter=None):
     """Return the next exercise that has not passed: after `id` in the book, then from its beginning; None if all have.
@@ -56,9 +39,9 @@ def where_it_is(exercise, here=None):
 
 def chapter_name(topic):
     """Return how a chapter is called in a sentence."""
-    number, title = CHAPTERS.get(topic, ("", ""))
-    if not title:
+    if topic not in BOOK_ORDER:
         return f"the chapter on {topic}"
+    number, title = BOOK_ORDER[topic]["number"], BOOK_ORDER[topic]["title"]
     return f"chapter {number}, {title}" if number else f"the chapter {title}"
 
 

@@ -3,11 +3,11 @@
 import html
 import textwrap
 
-from attnexercises.engine.registry import registry
+from attnexercises.engine.registry import BOOK_ORDER, registry
 from attnexercises.own_library.commands import summary, up_to
 from attnexercises.own_library.run import library
 from attnexercises.reader import record
-from attnexercises.reader.next_steps import CHAPTERS, chapter_name, next_exercise, where_it_is
+from attnexercises.reader.next_steps import chapter_name, next_exercise, where_it_is
 from attnexercises.reader.output import say, show, width
 
 STATES = {"": "not attempted", "passed": "solved", "wrong": "wrong", "crashed": "stops"}
@@ -110,8 +110,8 @@ class Overview:
         solved = sum(self.entries[exercise.id]["state"] == "passed" for exercise in exercises)
         tried = sum(self.entries[exercise.id]["state"] in ("wrong", "crashed") for exercise in exercises)
         begun = f", {tried} begun" if tried else ""
-        number, title = CHAPTERS.get(topic, ("", topic))
-        title = html.escape(f"{number} {title}".strip())
+        chapter = BOOK_ORDER.get(topic, {"number": "", "title": topic})
+        title = html.escape(f"{chapter['number']} {chapter['title']}".strip())
         box = f"border: 1px solid {_LINE}; border-radius: 0.5rem; background: {_BOX}; padding: 0.5rem 0.7rem; margin: 0"
         return (
             f'<li style="{box}"><strong>{title}</strong><br>{self._discs(exercises)}'

@@ -11,7 +11,7 @@ from exercise_cases import bits, every_exercise, every_function
 from attnexercises import TODO, grade
 from attnexercises.engine import diagnose
 from attnexercises.engine.calls import argument_names, arguments, run
-from attnexercises.engine.registry import _BOOK_ORDER
+from attnexercises.engine.registry import BOOK_ORDER
 from attnexercises.reader.source import solution_source
 
 
@@ -126,7 +126,7 @@ def test_no_case_is_so_large_that_a_check_takes_long(exercise):
 def test_the_exercise_is_described_in_full(exercise):
     assert exercise.id.isidentifier() and exercise.id == exercise.id.lower()
     assert exercise.value or exercise.solution.__name__ == exercise.id
-    assert exercise.title and exercise.chapter in _BOOK_ORDER
+    assert exercise.title and exercise.chapter in BOOK_ORDER
     assert exercise.level in ("easy", "medium", "hard") and 1 <= exercise.minutes <= 60
     assert exercise.probes[0].kind == "ordinary"
     assert {probe.kind for probe in exercise.probes} <= {"ordinary", "equal", "edge"}

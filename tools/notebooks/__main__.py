@@ -13,6 +13,7 @@ import sys
 import time
 from pathlib import Path
 
+from tools.notebooks.book_order import up_to_date
 from tools.notebooks.check import check
 from tools.notebooks.execute import execute
 from tools.notebooks.files import NotebookError, canonical, read, shown, write
@@ -35,6 +36,9 @@ def main(arguments=None):
     options = parser.parse_args(arguments)
     files = options.files or sorted((ROOT / "chapters").glob("*.ipynb"))
     failed = False
+    if options.command != "check":  # first of all: a cell that checks a new exercise needs its place in the book
+        for name in up_to_date():
+            print(f"{name} changed: it follows from the notebooks")
     for number, path in enumerate(files, start=1):
         try:
             failed |= work(options, path, f"[{number}/{len(files)}]")
