@@ -152,7 +152,7 @@ PRODUCT_TRANSPOSE = Exercise(
         ),
         Mistake(
             "not_transposed", "a @ b @ c",
-            "You multiplied A, B and C in this order; the transpose of that product is asked for.", 1,
+            "You multiplied a, b and c in this order; the transpose of that product is asked for.", 1,
         ),
         Mistake(
             "all_transposed", "c @ b.mT @ a",
@@ -176,9 +176,9 @@ PRODUCT_TRANSPOSE = Exercise(
         ),
     ),
     hints=(
-        "Write down the shapes. A is (n, m), B is (m, k), C is (k, d): which shape has the transpose of A B C?",
+        "Write down the shapes. a is (n, m), b is (m, k), c is (k, d): which shape has the transpose of a @ b @ c?",
         "Transposing a product reverses the order of its factors and transposes each of them.",
-        "From left to right: C transposed, B transposed, A transposed. Two of the three are handed to you ready-made; "
+        "From left to right: c transposed, b transposed, a transposed. Two of the three are handed to you ready-made; "
         "for the third use `.mT`, which also works on a batch.",
     ),
     why="Entry (r, s) of the product is a sum over inner indices, and swapping r and s turns the chain of factors "
