@@ -1,4 +1,4 @@
-"""Sphinx extension: ``{exercise-index}`` is a table of all exercises of the book, by chapter.
+"""Sphinx extension: ``{exercise-index}`` is a table of all exercises of the book, by chapter, with their ids.
 
 Titles, levels and minutes are those of `attnexercises`; the places are where the exercise cells stand. An exercise
 that stands nowhere, a cell without a label above its heading, and a heading that says another title are warnings.
@@ -73,5 +73,5 @@ def row(app, docname, page, exercise):
     name = html.escape(f"{said['number'] or ''} {exercise.title}".strip())
     return (
         f'<tr data-exercise-row="{exercise.id}" data-level="{exercise.level}" data-minutes="{exercise.minutes}">'
-        f'<td><a href="{address}">{name}</a></td><td>{exercise.level}</td><td>{exercise.minutes}</td><td hidden></td></tr>\n'
+        f'<td><a href="{address}">{name}</a> <code>{exercise.id}</code></td><td>{exercise.level}</td><td>{exercise.minutes}</td><td hidden></td></tr>\n'
     )
