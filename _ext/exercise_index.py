@@ -71,7 +71,8 @@ def row(app, docname, page, exercise):
         return ""
     address = html.escape(f"{app.builder.get_relative_uri(docname, page)}#{anchor}")
     name = html.escape(f"{said['number'] or ''} {exercise.title}".strip())
+    id = exercise.id.replace("_", "_<wbr>")  # where a phone may break it
     return (
         f'<tr data-exercise-row="{exercise.id}" data-level="{exercise.level}" data-minutes="{exercise.minutes}">'
-        f'<td><a href="{address}">{name}</a> <code>{exercise.id}</code></td><td>{exercise.level}</td><td>{exercise.minutes}</td><td hidden></td></tr>\n'
+        f'<td><a href="{address}">{name}</a> <code>{id}</code></td><td>{exercise.level}</td><td>{exercise.minutes}</td><td hidden></td></tr>\n'
     )

@@ -15,7 +15,7 @@ import exercise_index  # noqa: E402
 from attnexercises.engine.registry import registry  # noqa: E402
 
 ROW = re.compile(
-    r'<tr data-exercise-row="(\w+)" data-level="(\w+)" data-minutes="(\d+)"><td><a href="(\w+)\.html#([\w-]+)">(.*?)</a> <code>(\w+)</code></td>'
+    r'<tr data-exercise-row="(\w+)" data-level="(\w+)" data-minutes="(\d+)"><td><a href="(\w+)\.html#([\w-]+)">(.*?)</a> <code>([\w<>]+)</code></td>'
     r"<td>(\w+)</td><td>(\d+)</td><td hidden></td></tr>"
 )
 
@@ -31,7 +31,7 @@ def test_every_registered_exercise_stands_there_once_in_the_order_of_the_book(pa
     places = {}
     for id, level, minutes, file, anchor, title, name, *shown in rows:
         exercise = registry()[id]
-        assert name == id  # what `check` and `hint` are told
+        assert name.replace("<wbr>", "") == id  # what `check` and `hint` are told
         assert (level, int(minutes)) == (exercise.level, exercise.minutes) and shown == [level, minutes]
         assert re.fullmatch(rf"([\d.]+ )?{re.escape(exercise.title)}", unescape(title))
         target = (site / "chapters" / f"{file}.html").read_text(encoding="utf-8")
