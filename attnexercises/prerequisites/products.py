@@ -101,7 +101,7 @@ PRODUCT_TRANSPOSE = Exercise(
             "The factors stand in the old order: transposing a product reverses it.", 2, sets="factors"),
         Mistake("b_not_transposed", "b.mT -> b", "b is not transposed; a_t and c_t already are.", 3),
         Mistake("not_transposed", "c_t @ b.mT @ a_t -> a_t.mT @ b @ c_t.mT",
-            "You multiplied A, B and C in this order; the transpose of that product is asked for.", 1),
+            "You multiplied a, b and c in this order; the transpose of that product is asked for.", 1),
         Mistake("all_transposed", "c_t @ b.mT @ a_t -> c_t.mT @ b.mT @ a_t.mT",
             "a_t and c_t were transposed once more: they hold the transposes already.", 3, sets="factors"),
         Mistake("elementwise", "@ -> *", "You multiplied entry by entry (`*`); the matrix product is `@`.", 1),
@@ -112,9 +112,9 @@ PRODUCT_TRANSPOSE = Exercise(
             "`dot` pairs each batch element of one factor with each of the other; `@` pairs equal ones.", 3),
     ),
     hints=(
-        "Write down the shapes. A is (n, m), B is (m, k), C is (k, d): which shape has the transpose of A B C?",
+        "Write down the shapes. a is (n, m), b is (m, k), c is (k, d): which shape has the transpose of a @ b @ c?",
         "Transposing a product reverses the order of its factors and transposes each of them.",
-        "From left to right: C transposed, B transposed, A transposed. Two of the three are handed to you ready-made; "
+        "From left to right: c transposed, b transposed, a transposed. Two of the three are handed to you ready-made; "
         "for the third use `.mT`, which also works on a batch.",
     ),
     why="Entry (r, s) of the product is a sum over inner indices, and swapping r and s turns the chain of factors "

@@ -57,6 +57,8 @@ def check(id, answer=_NOTHING):
             entry["tries"] += 1
             if entry["state"] != "passed":
                 entry["state"] = result.status
+            if result.status == "passed":
+                entry["turn"] = 1 + max(other["turn"] for other in table.values())
             entry["mistake"] = ", ".join(result.mistakes)
             entry["hint"] = result.hint
             entry["said"] = result.lines[0].partition(": ")[2]
@@ -86,7 +88,7 @@ def _tell_what_comes(exercise, answer):
 
 
 def _tell_the_next(exercise):
-    following = next_exercise(record.load(), exercise.id)
+    following = next_exercise(record.load())
     place = f"Next: {where_it_is(following, exercise.chapter)}." if following else ""
     say(f"    {place or 'That was the last one: all exercises are solved.'}")
 

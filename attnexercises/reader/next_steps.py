@@ -6,19 +6,23 @@ import textwrap
 
 from attnexercises.engine.registry import BOOK_ORDER, registry
 
-def next_exercise(table, id=None, chapter=None):
-    """Return the next exercise that has not passed: after `id` in the book, then from its beginning; None if all have.
+def next_exercise(table, chapter=None):
+    """Return the next exercise that has not passed; None if all have.
+
+    It is the next in the book after the exercise that was solved last, or else the first of all. `check` and
+    `progress` both ask here, so that they never name two exercises.
 
     Parameters
     ----------
     table : dict
         The progress, from `record.load`.
-    id : str, optional
     chapter : str, optional
         Only of this chapter.
     """
     ids = [other for other, exercise in registry().items() if chapter in (None, exercise.chapter)]
-    first = ids.index(id) + 1 if id in ids else 0
+    turns = {id: table[id].get("turn", 0) for id in ids if id in table}
+    last = max(turns, key=turns.get, default=None)
+    first = ids.index(last) + 1 if turns.get(last) else 0
     for other in ids[first:] + ids[:first]:
         if table.get(other, {}).get("state") != "passed":
             return registry()[other]

@@ -38,8 +38,8 @@ def progress(chapter=None):
     recompute      merge_partials           medium  not attempted      0      0
     recompute      backward_with_logsumexp  medium  not attempted      0      0
     recompute      striped_pairs            medium  not attempted      0      0
-    0 of 4 solved. Next: flash_backward, "Compute the weights again", in chapter
-    7, Get the gradients back, share the work.
+    0 of 4 solved. Next in this chapter: flash_backward, "Compute the weights
+    again".
     """
     functions, mine, table = up_to(chapter), library(), record.load()
     exercises = [exercise for exercise in registry().values() if chapter in (None, exercise.chapter)]
@@ -64,11 +64,14 @@ class Overview:
         self.exercises, self.saved = exercises, saved
         self.entries = {exercise.id: table.get(exercise.id) or record.blank() for exercise in exercises}
         solved = sum(entry["state"] == "passed" for entry in self.entries.values())
-        following = next_exercise(table, chapter=exercises[0].chapter if self._is_one_chapter() else None)
-        self.next = f"{solved} of {len(exercises)} solved." + (f" Next: {where_it_is(following)}." if following else "")
-
-    def _is_one_chapter(self):
-        return len({exercise.chapter for exercise in self.exercises}) == 1
+        chapters = {exercise.chapter for exercise in exercises}
+        chapter = exercises[0].chapter if len(chapters) == 1 else None
+        following = next_exercise(table, chapter)
+        self.next = f"{solved} of {len(exercises)} solved."
+        if following and chapter:
+            self.next += f' Next in this chapter: {following.id}, "{following.title}".'
+        elif following:
+            self.next += f" Next: {where_it_is(following)}."
 
     def _columns(self):
         saved = ["saved"] if self.saved is not None else []

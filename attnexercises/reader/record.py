@@ -39,7 +39,7 @@ def location():
 
 
 def load():
-    """Return the table: exercise id to a dict with ``state, tries, hints, mistake, hint, said``."""
+    """Return the table: exercise id to a dict with ``state, turn, tries, hints, mistake, hint, said``."""
     path = location()
     if path is None or path in _unusable:
         return {id: dict(entry) for id, entry in _memory.items()}
@@ -96,8 +96,8 @@ def store(table):
 
 
 def blank():
-    """The entry of an exercise that nobody has touched."""
-    return {"state": "", "tries": 0, "hints": [], "mistake": "", "hint": None, "said": ""}
+    """The entry of an exercise that nobody has touched. `turn` is 0 until it is solved, and largest where that was last."""
+    return {"state": "", "turn": 0, "tries": 0, "hints": [], "mistake": "", "hint": None, "said": ""}
 
 
 def _checked(data):
@@ -122,6 +122,7 @@ def _is_count(value):
 
 _KINDS = {
     "state": lambda value: value in ("", "wrong", "crashed", "passed"),
+    "turn": _is_count,
     "tries": _is_count,
     "hints": lambda value: isinstance(value, list) and all(map(_is_count, value)),
     "mistake": lambda value: isinstance(value, str),

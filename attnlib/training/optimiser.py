@@ -58,9 +58,9 @@ def adam_start(params):
 def adam_step(params, gradients, state, *, rate, beta1=0.9, beta2=0.999, epsilon=1e-8):
     r"""Make one step of Adam and return new parameters and a new state; nothing is changed in place.
 
-    .. math:: \mu \leftarrow \beta_1 \mu + (1 - \beta_1)\, g, \qquad s \leftarrow \beta_2 s + (1 - \beta_2)\, g^2,
-              \qquad
-              \theta \leftarrow \theta - rate\, \frac{\mu / (1 - \beta_1^t)}{\sqrt{s / (1 - \beta_2^t)} + \epsilon}
+    .. math:: \bar g \leftarrow \beta_1 \bar g + (1 - \beta_1)\, g, \qquad
+              \overline{g^2} \leftarrow \beta_2 \overline{g^2} + (1 - \beta_2)\, g^2, \qquad
+              x \leftarrow x - rate\, \frac{\bar g / (1 - \beta_1^t)}{\sqrt{\overline{g^2} / (1 - \beta_2^t)} + \epsilon}
 
     Both means start at 0 and so begin too small. After t steps of the same gradient they hold
     :math:`1 - \beta^t` of it: dividing by that takes the bias out. The first step has the length `rate` in every

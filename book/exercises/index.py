@@ -1,4 +1,4 @@
-"""Sphinx extension: ``{exercise-index}`` is a table of all exercises of the book, by chapter.
+"""Sphinx extension: ``{exercise-index}`` is a table of all exercises of the book, by chapter, with their ids.
 
 Titles, levels and minutes are those of `attnexercises`; the places are where the exercise cells stand. An exercise
 that stands nowhere, a cell without a label above its heading, and a heading that says another title are warnings.
@@ -71,7 +71,8 @@ def row(app, docname, page, exercise):
         return ""
     address = html.escape(f"{app.builder.get_relative_uri(docname, page)}#{anchor}")
     name = html.escape(f"{said['number'] or ''} {exercise.title}".strip())
+    id = exercise.id.replace("_", "_<wbr>")  # where a phone may break it
     return (
         f'<tr data-exercise-row="{exercise.id}" data-level="{exercise.level}" data-minutes="{exercise.minutes}">'
-        f'<td><a href="{address}">{name}</a></td><td>{exercise.level}</td><td>{exercise.minutes}</td><td hidden></td></tr>\n'
+        f'<td><a href="{address}">{name}</a> <code>{id}</code></td><td>{exercise.level}</td><td>{exercise.minutes}</td><td hidden></td></tr>\n'
     )

@@ -28,6 +28,7 @@ logger = logging.getLogger(__name__)
 
 def setup(app):
     app.connect("source-read", read)
+    app.connect("html-page-context", break_at_words)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
 
 
@@ -41,6 +42,13 @@ def read(app, docname, source):
     for problem in problems(rows, chapters):
         logger.warning("%s", problem, location=docname, type="formula")
     source[0] = source[0].replace(HERE, sheet(rows, chapters))
+
+
+def break_at_words(app, pagename, templatename, context, doctree):
+    """Where a phone has no room for the name of a test, a line ends at one of its words."""
+    if pagename == PAGE:
+        name = re.compile(r'(?<=<span class="pre">)tests/[^<]+')
+        context["body"] = name.sub(lambda found: re.sub(r"(/|::|_)", r"\1<wbr>", found[0]), context["body"])
 
 
 def table():

@@ -27,6 +27,9 @@ from book.static_files import add_styles
 
 FIRST_FONTS = ("MathJax_Main-Regular.woff", "MathJax_Math-Italic.woff")  # of almost every formula
 CHARACTER = re.compile(r'content:\s*"((?:\\.|[^"\\])*)"')  # in MathJax's style sheet; "\2211" is a sum's sign
+BEFORE_A_MARK = re.compile(
+    r'<span class="math notranslate nohighlight">(?:[^<]|<(?!span class="math))*?</mjx-container></span>[.,;:!?)\]’”]+'
+)
 # What one formula defined would hold for those after it, and none may depend on what was typeset before.
 DEFINES = re.compile(r"\\(?:def|let|(?:re)?new(?:command|environment|tagform)|Declare\w+|definecolor|mathtoolsset|usetagform|label)\b")
 logger = logging.getLogger(__name__)
@@ -74,6 +77,7 @@ def setup(app):
     app.connect("config-inited", choose)
     app.connect("builder-inited", start)
     app.connect("html-page-context", preload, priority=850)  # before `look` asks for all fonts
+    app.connect("html-page-context", keep_marks)
     app.connect("build-finished", finish)
     return {"parallel_read_safe": True, "parallel_write_safe": False}
 
@@ -99,6 +103,12 @@ def inline(translator, node):
     formula, _ = typeset(translator, node, node.astext(), False)
     translator.body.append(translator.starttag(node, "span", "", CLASS="math notranslate nohighlight") + formula + "</span>")
     raise nodes.SkipNode
+
+
+def keep_marks(app, pagename, templatename, context, doctree):
+    """A full stop or a bracket behind a formula stays on its line: browsers may break a line between the two."""
+    if "body" in context:
+        context["body"] = BEFORE_A_MARK.sub(r'<span class="formula-end">\g<0></span>', context["body"])
 
 
 def display(translator, node):

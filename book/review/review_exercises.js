@@ -26,8 +26,8 @@ const reviewExercises = (() => {
     }
   }
 
-  // All that may be shown, in their order.
-  function candidates() {
+  // All that may be shown, of one page if one is named, in their order.
+  function candidates(only) {
     let solved, visited;
     try {
       [solved, visited] = [list(SOLVED), list(VISITED)];
@@ -39,7 +39,7 @@ const reviewExercises = (() => {
     const found = [];
     for (const card of document.querySelectorAll(".review-exercises > .review-exercise")) {
       const { unsolved: id, page } = card.dataset;
-      if (!turns.has(page) || solved.includes(id)) continue;
+      if (!turns.has(page) || (only && page !== only) || solved.includes(id)) continue;
       turns.set(page, turns.get(page) + 1);
       const times = Number.isInteger(away[id]) ? away[id] : 0;
       found.push({ id, card, order: [times, turns.get(page), visited.indexOf(page)] });
@@ -56,8 +56,8 @@ const reviewExercises = (() => {
   }
 
   // The missed predictions with an exercise after every second one, the rest at the end.
-  function mixedWith(missed) {
-    const waiting = candidates();
+  function mixedWith(missed, only) {
+    const waiting = candidates(only);
     const count = waiting.length;
     const shown = waiting.splice(0, AT_ONCE).map(ready);
 

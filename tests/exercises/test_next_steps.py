@@ -16,17 +16,23 @@ NOTEBOOKS = sorted((Path(__file__).parents[2] / "chapters").glob("*.ipynb"))
 
 
 def passed(*ids):
-    return {id: {"state": "passed"} for id in ids}
+    return {id: {"state": "passed", "turn": turn} for turn, id in enumerate(ids, start=1)}
 
 
 def test_the_next_is_the_first_after_it_that_has_not_passed():
     ids = list(registry())
-    assert next_exercise({}, "softmax").id == "softmax_backward"
-    begun = passed("softmax_backward") | {"temperature_gradient": {"state": "wrong"}}
-    assert next_exercise(begun, "softmax").id == "temperature_gradient"
-    assert next_exercise(passed(*ids[1:]), "softmax").id == ids[0]
-    assert next_exercise({}).id == ids[0] and next_exercise({}, chapter="masks").id == "spot_mask"
-    assert next_exercise(passed(*ids), "softmax") is None
+    assert next_exercise(passed("softmax")).id == "softmax_backward"
+    begun = passed("softmax_backward", "softmax") | {"temperature_gradient": {"state": "wrong"}}
+    assert next_exercise(begun).id == "temperature_gradient"
+    assert next_exercise(passed("sdpa", "softmax")).id == "softmax_backward"  # what was solved last counts
+    assert next_exercise(passed("softmax", "sdpa")).id == "spot_attention"
+    assert next_exercise(passed("softmax", "sdpa"), "softmax").id == "softmax_backward"
+    assert next_exercise(passed("softmax_backward", "sdpa"), "softmax").id == "temperature_gradient"
+    assert next_exercise(passed(*ids[1:])).id == ids[0]
+    assert next_exercise({}).id == ids[0] and next_exercise({}, "masks").id == "spot_mask"
+    assert next_exercise(passed(*ids)) is None
+    older = {id: {"state": "passed"} for id in ("softmax", "sdpa")}  # a file of an older version knows no turns
+    assert next_exercise(older).id == ids[0]
 
 
 def test_it_is_named_with_its_place(capsys):

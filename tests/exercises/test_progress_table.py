@@ -40,8 +40,20 @@ def test_the_table_says_what_was_done_said_and_comes_next(setting, capsys, monke
     assert rows[1].endswith("…") and "  your function stops with " in rows[1]
     assert re.split(r"\s{2,}", rows[2])[3:] == ["not attempted", "0", "0"]
     assert " wrong " in rows[3] or " stops " in rows[3]
-    start = f'1 of {how_many("softmax")} solved. Next: softmax_backward, "The gradient without the matrix", in'
-    assert unwrapped(" ".join(rows[4:])).startswith(start)
+    end = f'1 of {how_many("softmax")} solved. Next in this chapter: softmax_backward, "The gradient without the matrix".'
+    assert unwrapped(" ".join(rows[4:])) == end
+
+
+def test_a_check_and_the_progress_below_it_name_the_same_next_exercise(capsys):
+    check("softmax", right)
+    check("sdpa", registry()["sdpa"].solution)  # the exercises in between are left out
+    progress()
+    said = unwrapped(capsys.readouterr().out)
+    named = re.findall(r'Next: (\w+), "', said)
+    assert named == ["softmax_backward", "spot_attention", "spot_attention"]
+    check("softmax", right)  # the reader goes back, and so does what comes next
+    progress()
+    assert re.findall(r'Next: (\w+), "', unwrapped(capsys.readouterr().out)) == 2 * ["softmax_backward"]
 
 
 def test_all_solved_has_no_next(capsys, monkeypatch):
@@ -115,5 +127,5 @@ def test_in_a_kernel_it_is_shown_as_a_page_and_is_the_same_each_time(tmp_path):
     (shown,) = notebook.cells[0].outputs
     page, text = shown.data["text/html"], shown.data["text/plain"]
     assert page.startswith('<ul class="progress-map"') and text.startswith("chapter ")
-    assert "0 of 6 solved. Next: spot_mask, " in page and "0 of 6 solved. Next:" in text
+    assert "0 of 6 solved. Next in this chapter: spot_mask, " in page and "0 of 6 solved. Next in this" in text
     assert notebook.cells[1].outputs == notebook.cells[0].outputs

@@ -56,7 +56,7 @@ def test_initial_scores():
 
 
 def test_order(rng):
-    r"""\begin{gathered} A(\Pi Q,\,K,\,V) = \Pi\,A(Q,K,V)\\ A(Q,\,\Pi K,\,\Pi V) = A(Q,K,V) \end{gathered}"""
+    r"""\begin{gathered} O(\Pi Q,\,K,\,V) = \Pi\,O(Q,K,V)\\ O(Q,\,\Pi K,\,\Pi V) = O(Q,K,V) \end{gathered}"""
     query, key, value, _ = heads_of(rng)
     queries, keys = np.eye(Q)[rng.permutation(Q)], np.eye(K)[[1, 2, 3, 4, 0]]
     out, _ = attention(query, key, value)

@@ -55,8 +55,8 @@ def test_checked_guesses(rng):
 
 
 def test_linear_attention(rng):
-    r"""\begin{aligned} H_i &= H_{i-1} + \varphi(K_i)^\top V_i, \qquad u_i = u_{i-1} + \varphi(K_i)\\ O_i &=
-    \frac{\varphi(Q_i)\,H_i}{\varphi(Q_i)\,u_i^\top} \end{aligned}"""
+    r"""\begin{aligned} \Phi_i &= \Phi_{i-1} + \varphi(K_i)^\top V_i, \qquad u_i = u_{i-1} + \varphi(K_i)\\ O_i &=
+    \frac{\varphi(Q_i)\,\Phi_i}{\varphi(Q_i)\,u_i^\top} \end{aligned}"""
     query, key, value = rng.normal(size=(N, D)), rng.normal(size=(N, D)), rng.normal(size=(N, V))
 
     def phi(x):

@@ -19,13 +19,13 @@ def test_additive_mask(rng):
 
 
 def test_masked_softmax(rng):
-    r"""P_{qk} = \begin{cases} e^{s_{qk}} \Big/ \sum\limits_{j \text{ visible}} e^{s_{qj}} & k \text{
+    r"""P_{qk} = \begin{cases} e^{cR_{qk}} \Big/ \sum\limits_{j \text{ visible}} e^{cR_{qj}} & k \text{
     visible}\\[4pt] 0 & k \text{ hidden} \end{cases}"""
     query, key, value, _ = heads_of(rng)
-    s = C * query @ key.T
+    raw = query @ key.T
     formula = np.zeros((Q, K))
     for q, k in zip(*VISIBLE.nonzero(), strict=True):
-        formula[q, k] = np.exp(s[q, k]) / sum(np.exp(s[q, j]) for j in range(K) if VISIBLE[q, j])
+        formula[q, k] = np.exp(C * raw[q, k]) / sum(np.exp(C * raw[q, j]) for j in range(K) if VISIBLE[q, j])
     agree(formula, attention(query, key, value, mask=VISIBLE)[1])
 
 

@@ -25,7 +25,7 @@ def layer(rng, bias=False):
 def test_layer(rng):
     r"""\begin{gathered} Q_i = \underset{(q,m)}{X}\,\underset{(m,d)}{W^Q_i},\quad K_i =
     \underset{(k,m)}{C}\,\underset{(m,d)}{W^K_i}\\[4pt] V_i =
-    \underset{(k,m)}{C}\,\underset{(m,v)}{W^V_i}\\[4pt] O_i = A(Q_i, K_i, V_i) \quad (q,v)\\[4pt]
+    \underset{(k,m)}{C}\,\underset{(m,v)}{W^V_i}\\[4pt] O_i = \operatorname{attention}(Q_i, K_i, V_i) \quad (q,v)\\[4pt]
     \underset{(q,m)}{Y} = \underset{(q,\,h\cdot v)}{\bigl[\,O_1\cdots O_h\,\bigr]}\;\underset{(h\cdot
     v,\,m)}{W^O} \end{gathered}"""
     params, x, context = layer(rng)

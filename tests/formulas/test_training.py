@@ -47,7 +47,7 @@ def test_attention_only(rng):
 
 
 def test_composition(rng):
-    r"""\begin{aligned} C = c\;&\underbrace{W^E W^Q_2}_{\text{own token}}\\ &\bigl(\underbrace{W^E W^V_1 W^O_1
+    r"""\begin{aligned} \Gamma = c\;&\underbrace{W^E W^Q_2}_{\text{own token}}\\ &\bigl(\underbrace{W^E W^V_1 W^O_1
     W^K_2}_{\text{token before the key}}\bigr)^{\!\top} \end{aligned}"""
     tokens = rng.normal(size=(K, M))
     query, key, value, out = rng.normal(size=(4, M, M)) / np.sqrt(M)

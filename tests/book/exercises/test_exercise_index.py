@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[3]
 
 
 ROW = re.compile(
-    r'<tr data-exercise-row="(\w+)" data-level="(\w+)" data-minutes="(\d+)"><td><a href="(\w+)\.html#([\w-]+)">(.*?)</a></td>'
+    r'<tr data-exercise-row="(\w+)" data-level="(\w+)" data-minutes="(\d+)"><td><a href="(\w+)\.html#([\w-]+)">(.*?)</a> <code>([\w<>]+)</code></td>'
     r"<td>(\w+)</td><td>(\d+)</td><td hidden></td></tr>"
 )
 
@@ -28,8 +28,9 @@ def test_every_registered_exercise_stands_there_once_in_the_order_of_the_book(pa
     rows = ROW.findall(page)
     assert page.count("data-exercise-row=") == len(rows)
     places = {}
-    for id, level, minutes, file, anchor, title, *shown in rows:
+    for id, level, minutes, file, anchor, title, name, *shown in rows:
         exercise = registry()[id]
+        assert name.replace("<wbr>", "") == id  # what `check` and `hint` are told
         assert (level, int(minutes)) == (exercise.level, exercise.minutes) and shown == [level, minutes]
         assert re.fullmatch(rf"([\d.]+ )?{re.escape(exercise.title)}", unescape(title))
         target = (site / "chapters" / f"{file}.html").read_text(encoding="utf-8")

@@ -29,6 +29,10 @@ def test_each_formula_stands_once_with_its_test_in_the_order_of_the_book(page):
     assert page.count('class="math notranslate nohighlight" style="--width') == len(ROWS)
 
 
+def test_a_name_of_a_test_may_break_at_its_words(page):
+    assert "tests/<wbr>formulas/<wbr>test_<wbr>flash.py::<wbr>test_<wbr>merge</span>" in page
+
+
 def test_each_formula_leads_to_its_number_and_its_section(page, site):
     for each in re.findall(r'<p class="formula-proof">(.*?)</p>', page, re.S):
         links = re.findall(r'<a [^>]*href="([\w./]+)#([\w.-]+)"[^>]*>(.*?)</a>', each, re.S)

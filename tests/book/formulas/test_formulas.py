@@ -74,3 +74,14 @@ def test_the_style_sheet_has_what_was_used_and_the_fonts_lie_where_it_says(types
     assert "mjx-c.mjx-c2135" in styles
     for name in re.findall(r'url\("woff-v2/([^"]+)"\)', styles):
         assert (formulas.mathjax() / "output" / "chtml" / "fonts" / "woff-v2" / name).is_file()
+
+
+def test_a_mark_behind_a_formula_stays_on_its_line():
+    formula = '<span class="math notranslate nohighlight"><mjx-container><mjx-math>{}</mjx-math></mjx-container></span>'
+    one, other = formula.format("x"), formula.format("y")
+    context = {"body": f"<p>{one} and ({other}), or {one}.</p><div class='math'><mjx-container></mjx-container></div>{one}"}
+    formulas.keep_marks(None, "page", "page.html", context, None)
+    kept = '<span class="formula-end">{}</span>'.format
+    expected = f"<p>{one} and ({kept(other + '),')} or {kept(one + '.')}</p>"
+    assert context["body"] == f"{expected}<div class='math'><mjx-container></mjx-container></div>{one}"
+    formulas.keep_marks(None, "search", "search.html", {}, None)  # a page without a body

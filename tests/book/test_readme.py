@@ -1,0 +1,70 @@
+"""What the README promises a newcomer: times that are those of the chapters, commands that exist, a picture that is drawn."""
+
+import re
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tools"))
+from draw_looks import PICTURE, TEXT  # noqa: E402
+from notebook_time import STATED  # noqa: E402
+
+from attnexercises.engine.registry import registry  # noqa: E402
+
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+WORDS = " ".join(README.split())
+
+
+def reading(pattern):
+    """Minutes that the chapters say they take, together."""
+    openers = (nbformat.read(path, as_version=4).cells[0].source for path in ROOT.glob(f"chapters/{pattern}.ipynb"))
+    return sum(int(minutes) for opener in openers for minutes in STATED.findall(opener))
+
+
+def doing(*chapters):
+    """Minutes of the exercises of some chapters, or of all."""
+    return sum(each.minutes for each in registry().values() if not chapters or each.chapter in chapters)
+
+
+def hours(minutes):
+    """As the README writes it: "2 hours and 20 minutes"."""
+    whole, rest = divmod(minutes, 60)
+    parts = [f"{number} {unit}{'s' * (number > 1)}" for number, unit in ((whole, "hour"), (rest, "minute")) if number]
+    return " and ".join(parts)
+
+
+def test_the_hours_are_those_of_the_chapters_and_exercises():
+    whole = f"about {round(reading('*') / 60)} hours to read, and the {len(registry())} exercises"
+    assert f"All chapters together take {whole} about {round(doing() / 60)} hours more." in WORDS
+    first = hours(reading("0[12]_*")), hours(doing("softmax", "attention"))
+    assert f"take {first[0]} of reading and {first[1]} of exercises." in WORDS
+
+
+@pytest.mark.parametrize("minutes, said", [(140, "2 hours and 20 minutes"), (61, "1 hour and 1 minute"), (60, "1 hour")])
+def test_hours_are_written_as_people_say_them(minutes, said):
+    assert hours(minutes) == said
+
+
+def test_every_command_is_one_of_the_makefile():
+    targets = re.findall(r"^([a-z-]+):.*##", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M)
+    assert set(re.findall(r"`make ([a-z-]+)`", README)) <= set(targets)
+    assert README.index("`make live`") < README.index("## All commands")
+
+
+def test_it_clones_from_where_the_book_is_published():
+    url = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))["repository"]["url"]
+    assert f"git clone {url or '<address of this repository>'} attention-derived\n" in README
+
+
+def test_the_picture_is_the_one_that_a_script_draws():
+    """That it is drawn from the chapter as it is now, test_looks.py says."""
+    assert f"![{TEXT}]({PICTURE.relative_to(ROOT).as_posix()})" in README
+
+
+def test_every_link_leads_to_a_file():
+    for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", README):
+        assert (ROOT / target).exists(), target
