@@ -113,19 +113,21 @@ def _lies_in(change, other):
     return place != other_place and larger and other_start <= start and end <= other_end and not (start == end in (other_start, other_end))
 
 
+@lru_cache(maxsize=None)  # every pair of mistakes asks for the same edits again
 def _changes(source, edit):
-    """What one edit changes: (start, end, text in its place)."""
+    """What one edit changes: a list of (start, end, text in its place)."""
     old, arrow, new = re.fullmatch(r"(.*?)( -> ?|$)(.*)", edit, re.DOTALL).groups()
     left, right, whole = _tokens(old), _tokens(new), _tokens(source)
     words = [word for word, _, _ in left]
     places = [i for i in range(len(whole) - len(left) + 1) if [word for word, _, _ in whole[i : i + len(left)]] == words]
     if not arrow or not words or not places:
         raise ValueError(f"the edit {edit!r} has to name code of the solution, then ` -> `, then what stands there instead.")
+    changes = []
     for place in places:
         here = whole[place : place + len(left)]
         matcher = difflib.SequenceMatcher(None, words, [word for word, _, _ in right], autojunk=False)
         if "\n" in new or matcher.ratio() < 0.5:  # something else altogether
-            yield here[0][1], here[-1][2], _indented(source, here[0][1], new)
+            changes.append((here[0][1], here[-1][2], _indented(source, here[0][1], new)))
             continue
         for kind, i, i_end, j, j_end in matcher.get_opcodes():
             if kind == "equal":
@@ -136,7 +138,8 @@ def _changes(source, edit):
                 text = new[right[j - 1][2] : right[j_end - 1][2]]
             else:  # at the beginning of the edit: what follows brings its own space along
                 text = new[right[j][1] : right[j_end][1] if i_end == 0 else right[j_end - 1][2]] if j < j_end else ""
-            yield start, end, text
+            changes.append((start, end, text))
+    return changes
 
 
 def _tokens(text):
