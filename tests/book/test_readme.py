@@ -1,19 +1,17 @@
 """What the README promises a newcomer: times that are those of the chapters, commands that exist, a picture that is drawn."""
 
 import re
-import sys
 from pathlib import Path
 
 import nbformat
 import pytest
 import yaml
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tools"))
-from draw_looks import PICTURE, TEXT  # noqa: E402
-from notebook_time import STATED  # noqa: E402
+from attnexercises.engine.registry import registry
+from tools.notebooks.reading_time import STATED
+from tools.recorded.looks import PICTURE, TEXT
 
-from attnexercises.engine.registry import registry  # noqa: E402
+ROOT = Path(__file__).resolve().parents[2]
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 WORDS = " ".join(README.split())
