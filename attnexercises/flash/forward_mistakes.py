@@ -75,7 +75,7 @@ FLASH_FORWARD = (
     Mistake("o_overwrite", "rescale * accumulated + ->",
             "The output holds the last block alone: what was collected before, rescaled, has to be added.", 2, sets="output"),
     Mistake("div_each_block",
-            ("finite = -> accumulated = accumulated / _or_one(total)\nfinite =",
+            ("finite = -> accumulated = accumulated / np.where(total == 0, 1.0, total)\nfinite =",
              "accumulated / total -> accumulated / total / total"),
             "The output is divided by the total after each block and goes on as if it were a sum: divide once, at the end.", 2, sets="blocks"),
     Mistake("sum_of_blocks",
