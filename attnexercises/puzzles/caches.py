@@ -134,6 +134,11 @@ def _farthest(order):
     return steps
 
 
+def _sink_out_and_in():
+    steps = ["token 0", "token 1", "token 2", "token 3", "drop C1", "store C0", "drop C0", "load C0", "token 4"]
+    return [*steps, "drop C2", "token 5", "drop C3", "token 6"]
+
+
 _WINDOW = judged_exercise(
     "window_cache",
     judge=lambda schedule: WINDOW.run(schedule)[-2:],
@@ -145,11 +150,7 @@ _WINDOW = judged_exercise(
                 "Dropped without a copy is gone for good. Which block will no later token look at?", 2),
         Mistake("unfinished", lambda: [f"token {t}" for t in range(4)], "All seven tokens are to be decoded.", 1),
         Mistake("order", lambda: ["token 0", "token 2"], "Each token is made from those before it.", 1),
-        Mistake("wasteful",
-                lambda: [
-            "token 0", "token 1", "token 2", "token 3", "drop C1", "store C0", "drop C0", "load C0", "token 4",
-            "drop C2", "token 5", "drop C3", "token 6",
-        ],
+        Mistake("wasteful", _sink_out_and_in,
                 "No block that a later token looks at has to leave the chip, and no other has to be stored.", 3),
     ),
     title="A window and a sink under a budget",

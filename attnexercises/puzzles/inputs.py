@@ -82,9 +82,7 @@ _CAUSAL = judged_exercise(
     judge=judge_causal,
     answer=_expose_causal,
     mistakes=(
-        Mistake("square", lambda: (4, 4,
-        ),
-                "With as many queries as keys both corners are aligned at once.", 2),
+        Mistake("square", lambda: (4, 4), "With as many queries as keys both corners are aligned at once.", 2),
         Mistake("more_queries", lambda: (5, 3), "Here the queries are the last tokens of the keys.", 1),
     ),
     title="A causal mask at the wrong corner",
@@ -105,9 +103,7 @@ _GROUPS = judged_exercise(
     answer=_expose_groups,
     mistakes=(
         Mistake("one", lambda: (4, 1), "One head of keys and values serves all, in any order.", 2),
-        Mistake("all", lambda: (4, 4,
-        ),
-                "Each query head has keys and values of its own: nothing is shared.", 2),
+        Mistake("all", lambda: (4, 4), "Each query head has keys and values of its own: nothing is shared.", 2),
         Mistake("uneven", lambda: (4, 3), "All groups have the same size.", 1),
     ),
     title="Heads handed out in turn",

@@ -35,7 +35,8 @@ FLASH_BACKWARD = (
     Mistake("no_scale", "+= scale * -> +=",
             "The scale is missing in front of d_query and d_key: that of the scores belongs there, too.", 3, shows="factor"),
     Mistake("quotient", "np.exp(scores - logsumexp[rows, np.newaxis]) -> np.exp(scores) / np.exp(logsumexp[rows, np.newaxis])",
-            "Two exponentials were divided, and each may overflow or vanish; take the exponential of the difference.", 1, shows="lost", sets="weights"),
+            "Two exponentials were divided, and each may overflow or vanish; take the exponential of the "
+            "difference.", 1, shows="lost", sets="weights"),
     Mistake("lse_added", "scores - logsumexp[ -> scores + logsumexp[",
             "The logsumexp was added to the scores; a weight is a share, so it has to be subtracted.", 1, sets="weights"),
     Mistake("no_exp", "weights = np.exp( -> weights = (",
