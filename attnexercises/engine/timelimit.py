@@ -23,10 +23,12 @@ import threading
 import time
 
 WALL = 60.0  # seconds on the wall before a call of a few processor seconds is stopped; a call gets at least 10 times its limit
-# The browser has no clock for processor time and gives that on the wall, and its Python is several times slower.
+# In the browser's Python there is no clock for the time of a thread, that of the process is the one on the wall, and
+# everything takes several times as long.
 _SLOWER = 5.0 if sys.platform == "emscripten" else 1.0
 
-_computed, _on_the_wall = time.thread_time, time.monotonic  # as they came: an answer can replace them
+computed = getattr(time, "thread_time", time.process_time)  # as they came: an answer can replace them
+_on_the_wall = time.monotonic
 _listener, _depth = None, 0  # who is told what begins and ends; how many limits run inside one another
 
 
@@ -92,12 +94,12 @@ class _Clock:
 
     def __init__(self, seconds):
         self.seconds, self.wall = seconds * _SLOWER, on_the_wall(seconds)
-        self.began_computing, self.began = _computed(), _on_the_wall()
+        self.began_computing, self.began = computed(), _on_the_wall()
         self._over = None  # what `TimeUp` is told, once one of the two limits is reached
 
     def left(self):
         """Seconds in which no limit can be reached; 0 when one has been."""
-        computing = self.seconds - (_computed() - self.began_computing)
+        computing = self.seconds - (computed() - self.began_computing)
         waiting = self.wall - (_on_the_wall() - self.began)
         if self._over is None and min(computing, waiting) <= 0:
             waited = computing > 0

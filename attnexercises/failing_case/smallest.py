@@ -8,7 +8,6 @@ What a check shows beside its sentence: the smallest failing case, the reader's 
 All of it is plain data in the `Result`, so that it can come from another process.
 """
 
-import time
 from dataclasses import replace
 from functools import partial
 
@@ -18,6 +17,7 @@ from attnexercises.engine import diagnose
 from attnexercises.engine.calls import argument_names, arguments, run, run_trusted
 from attnexercises.engine.crash import error_in_words
 from attnexercises.engine.model import Probe
+from attnexercises.engine.timelimit import computed
 from attnexercises.failing_case.case import Case
 
 MOST_TRIES = 90  # a number of calls, not a time, so that the same answer gets the same case
@@ -60,12 +60,12 @@ class _Search:
 
     def __init__(self, exercise, answer, mistakes, args):
         self.exercise, self.answer, self.mistakes = exercise, answer, frozenset(mistakes)
-        self.left, self.deadline = MOST_TRIES, time.thread_time() + SECONDS
+        self.left, self.deadline = MOST_TRIES, computed() + SECONDS
         self.kind = self.found = None
         self.tries(args)
 
     def may_go_on(self):
-        return self.left > 0 and time.thread_time() < self.deadline
+        return self.left > 0 and computed() < self.deadline
 
     def goes_down(self, move):
         """Follow one move as far as it leads; did it lead anywhere?"""

@@ -15,6 +15,13 @@ from attnexercises.engine import calls, judge, timelimit
 from attnexercises.engine.registry import registry
 
 
+def test_a_python_without_a_clock_for_threads_takes_that_of_the_process():
+    """The browser's has none."""
+    code = "import time; del time.thread_time; import attnexercises; print(attnexercises.grade('softmax', lambda x: x).status)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=600)
+    assert done.stdout == "wrong\n", done.stderr
+
+
 def endless(x):
     while True:
         pass
@@ -139,7 +146,7 @@ def test_who_computes_for_too_long_is_stopped_however_short_it_was_on_the_wall(l
 
 def test_who_never_gets_the_processor_is_stopped_in_the_end_and_told_so(limited, monkeypatch):
     monkeypatch.setattr(timelimit, "_on_the_wall", Clock(20.0))
-    monkeypatch.setattr(timelimit, "_computed", lambda: 0.0)
+    monkeypatch.setattr(timelimit, "computed", lambda: 0.0)
     with pytest.raises(timelimit.TimeUp) as stopped:
         limited(0.05, until(30))
     assert stopped.value.waited and stopped.value.seconds == timelimit.WALL == 60.0
