@@ -3,15 +3,22 @@ and a last line that says what was checked."""
 
 import os
 import signal
+import sys
 from collections import Counter
+from pathlib import Path
 
 import matplotlib
 import numpy as np
 import pytest
 from nbval.plugin import IPyNbCell
 
-import attnexercises  # noqa: F401  before pytest runs one of its files for the examples, which would make each class twice
-from tools.notebooks import compare
+ROOT = Path(__file__).parent
+# What tests import: the packages, what rooms share (tests), what the files of one folder share, and what is benchmarked.
+FOLDERS = [ROOT, ROOT / "tests", ROOT / "benchmarks", *sorted(ROOT.glob("tests/*/")), *sorted(ROOT.glob("tests/tools/*/"))]
+sys.path[:0] = map(str, FOLDERS)
+
+import attnexercises  # noqa: E402, F401  before pytest runs one of its files for the examples, which would make each class twice
+from tools.notebooks import compare  # noqa: E402
 
 # Before any kernel starts: exercises write no file and show no earlier state; small matrices need one thread.
 os.environ.setdefault("ATTNLIB_PROGRESS", "off")
