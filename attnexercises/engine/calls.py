@@ -65,7 +65,7 @@ class Outcome:
     line: object = None
 
 
-class _Heard(io.TextIOBase):
+class _KeptText(io.TextIOBase):
     """A stream that shows nothing, but keeps the beginning of the text that a checked function prints."""
 
     kept, most = "", 2000  # characters
@@ -103,7 +103,7 @@ def run_trusted(exercise, function, probe):
 def run(exercise, function, probe):
     """Call `function` on a probe and return the `Outcome`. The only exception that it lets through is Ctrl-C."""
     args = arguments(exercise, probe)
-    left, kept, heard, line = [], [], _Heard(), None
+    left, kept, heard, line = [], [], _KeptText(), None
 
     def call():
         kept.append(function(*args))
@@ -214,7 +214,7 @@ def _crash(error):
         text = ""
     if isinstance(error, MemoryError):
         return "asks for more memory than there is" + (f": {text}" if text else "")
-    text = re.sub(r",? with gufunc signature \S+| gufunc core with signature \S+", "", text)  # jargon of NumPy's that helps no reader
+    text = re.sub(r",? with gufunc signature \S+| gufunc core with signature \S+", "", text)  # NumPy's jargon
     text = re.sub(r"0x[0-9a-fA-F]+", "0x...", text)[:150]
     return f"stops with {type(error).__name__}" + (f": {text}" if text else "")
 
@@ -282,7 +282,7 @@ def read(exercise, raw):
         if isinstance(raw, np.ndarray):
             raise Unreadable(f"returns one array of shape {raw.shape}, but {wanted}")
         rows = isinstance(raw, list) and len(raw) != len(names) and all(isinstance(row, list) for row in raw)
-        if rows or not isinstance(raw, (tuple, list)):  # a list of rows stands for one array and not for several outputs
+        if rows or not isinstance(raw, (tuple, list)):  # a list of rows stands for one array
             raise Unreadable(f"returns one {_type_name(raw)}, but {wanted}")
         if len(raw) != len(names):
             raise Unreadable(f"returns {len(raw)} thing{'s' if len(raw) != 1 else ''}, but {wanted}")

@@ -65,7 +65,7 @@ def _close(a, b, rtol, atol):
         return a.dtype.kind == b.dtype.kind and str(a).strip().lower() == str(b).strip().lower()
     if a.dtype.kind == "f" and b.dtype.kind == "f" and a.dtype.itemsize < b.dtype.itemsize and rtol < 1e-8:
         return False  # float32 in place of float64 is refused, even where some numbers happen to be close enough
-    if a.size and a.dtype.kind == b.dtype.kind == "f":  # a cheap test first: most wrong arrays differ in their first number
+    if a.size and a.dtype.kind == b.dtype.kind == "f":  # cheap, and most wrong arrays differ here
         x, y = float(a.flat[0]), float(b.flat[0])
         if abs(x - y) > atol + rtol * abs(y):
             return False
@@ -90,7 +90,7 @@ def recognise(exercise, outcomes, right):
         return []
     if all(_says_nothing(part) for i in telling for part in outcomes[i].values):
         stage = list(everywhere)
-        # Many different mistakes give nothing but NaN or 0 on one case, so here all cases have to agree, edge cases too.
+        # Many different mistakes give nothing but NaN or 0 on one case. So all cases have to agree, edge cases too.
     for size in (1,) if exercise.value else (1, 2):
         alike = {}
         for mistakes in combinations(exercise.mistakes, size):
@@ -180,7 +180,7 @@ def _in_the_place_of(exercise, outcomes, name):
 
 
 def named(exercise, candidates):
-    """Put the explanations that `recognise` found into words. Also return the ids of the mistakes common to all of them."""
+    """Put the explanations from `recognise` into words. Also return the ids of the mistakes common to all of them."""
     known = {mistake.id: mistake for mistake in exercise.mistakes}
     if len(candidates) == 1:
         says = [known[id].say for id in candidates[0]]

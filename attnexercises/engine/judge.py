@@ -93,7 +93,7 @@ def _grade(exercise, answer):
 
 
 def stopped(exercise, label, limit):
-    """The `Result` for an answer that was stopped on the case named `label`; `limit` is the `TimeUp` that stopped it."""
+    """The `Result` for an answer that the time limit stopped on the case named `label`; `limit` is the `TimeUp`."""
     where = f' on the case "{label}"' if label else ""
     if limit.waited:
         why = "either it waits for something, or the machine is busy; if it is busy, check again later."
@@ -127,7 +127,7 @@ def _judge(exercise, answer, outcomes):
     else:
         sentence = transposes.explain(exercise, answer, right, crashed) or diagnose.explain(exercise, outcomes, right)
     hint = next((mistake.hint for mistake in exercise.mistakes if mistake.id in found[:1]), None)
-    counted = not diagnose.values_right(exercise, outcomes)  # "0 of 9 cases right" would contradict "the values are right"
+    counted = not diagnose.values_right(exercise, outcomes)  # "0 of 9 cases right" would contradict it
     return _wrong(exercise, status, sentence, right, found, hint, _which_outputs(exercise, outcomes), counted)
 
 
@@ -175,7 +175,7 @@ def _unstable(exercise, answer, outcomes):
         if outcome.values and not all(map(_still, raw, outcome.values)):
             return "your function returns the same array each time: the next call overwrites what it returned before."
     # Some answers forget what they kept when the shape of the input changes. The last probe had another shape than the
-    # first, so the first of these two calls makes such an answer forget, and only the second shows that it keeps something.
+    # first, so the first of these two calls makes such an answer forget, and only the second shows what it keeps.
     for _ in range(2):
         again = run(exercise, answer, exercise.probes[0])
         if again.values is None or not _equal(outcomes[0].values, again.values):
@@ -234,9 +234,9 @@ def _wrong(exercise, status, sentence, right=None, mistakes=(), hint=None, outpu
     )
     if len(exercise.probes) > 1 and right and counted:
         where = "; ".join(failed[:3]) + (f" and {len(failed) - 3} more" if len(failed) > 3 else "")
-        wrong = f"; wrong: {where}" if passed and failed else ""  # without a failed case, the objection is to the method
+        wrong = f"; wrong: {where}" if passed and failed else ""  # if no case failed, the method is wrong
         lines.append(f"    {outputs}{len(passed)} of {len(exercise.probes)} cases right{wrong}.")
     if not hints_are_off():
-        near = hint and hint < len(exercise.hints)  # the last hint gives almost everything away, so readers reach it only after the others
+        near = hint and hint < len(exercise.hints)  # the last hint gives almost all away: readers see it last
         lines.append(f'    For help: hint("{exercise.id}"' + (f", {hint})" if near else ")"))
     return Result(status, tuple(lines), passed, failed, tuple(mistakes), hint)
