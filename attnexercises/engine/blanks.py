@@ -46,6 +46,7 @@ def _raise(self, *args, **kwargs):
 
 
 def _spread(self, *args, **kwargs):
+    """Return TODO from an operation with TODO inside `imagined`; raise `NotAttempted` elsewhere."""
     return self._used()
 
 

@@ -200,6 +200,7 @@ def _raises_itself(error, function):
 
 
 def _crash(error):
+    """Say with which exception a call ended, as the rest of a sentence "your function ..."."""
     if isinstance(error, RecursionError):
         return "calls itself without end (RecursionError)"
     if isinstance(error, SystemExit):
@@ -214,12 +215,13 @@ def _crash(error):
         text = ""
     if isinstance(error, MemoryError):
         return "asks for more memory than there is" + (f": {text}" if text else "")
-    text = re.sub(r",? with gufunc signature \S+| gufunc core with signature \S+", "", text)  # NumPy's jargon
+    text = re.sub(r",? with gufunc signature \S+| gufunc core with signature \S+", "", text)  # jargon
     text = re.sub(r"0x[0-9a-fA-F]+", "0x...", text)[:150]
     return f"stops with {type(error).__name__}" + (f": {text}" if text else "")
 
 
 def _changed(exercise, args, originals):
+    """The names of the array arguments that are no longer equal to the originals."""
     return tuple(
         name
         for name, arg, original in zip(argument_names(exercise), args, originals, strict=False)

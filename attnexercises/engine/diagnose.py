@@ -69,7 +69,7 @@ def _close(a, b, rtol, atol):
         x, y = float(a.flat[0]), float(b.flat[0])
         if abs(x - y) > atol + rtol * abs(y):
             return False
-        with np.errstate(all="ignore"):  # most of the others differ in a finite number; `np.allclose` is slower
+        with np.errstate(all="ignore"):  # most of the others differ in a finite number, and `np.allclose` is slow
             if np.any(~(np.abs(a - b) <= atol + rtol * np.abs(b)) & np.isfinite(b)):
                 return False
     return bool(np.allclose(a, b, rtol=rtol, atol=atol, equal_nan=True))
@@ -81,6 +81,14 @@ def recognise(exercise, outcomes, right):
     Usually the list has one element or none. If it has several, the probes cannot tell them apart.
     The edge cases are considered only if all other cases are right, because an overflow
     there would hide other mistakes.
+
+    Parameters
+    ----------
+    exercise : Exercise
+    outcomes : list of Outcome
+        What the answer did on each probe.
+    right : list of bool
+        Whether it is right on each probe.
     """
     visible = [i for i, probe in enumerate(exercise.probes) if probe.kind != "edge"]
     everywhere = range(len(outcomes))
@@ -114,6 +122,7 @@ def _same_quantity(one, other):
 
 
 def _says_nothing(values):
+    """Are all numbers NaN, or all 0?"""
     return values.dtype.kind == "f" and bool(np.isnan(values).all() or (np.abs(values) < 1e-12).all())
 
 

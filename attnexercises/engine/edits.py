@@ -134,7 +134,7 @@ def _changes(source, edit):
             end = here[i_end - 1][2] if i < i_end else start
             if i and j:
                 text = new[right[j - 1][2] : right[j_end - 1][2]]
-            else:  # at the beginning of the edit, the new text ends with the space before the next token
+            else:  # at the edit's beginning no token comes before, so an insertion takes the space after it
                 text = new[right[j][1] : right[j_end][1] if i_end == 0 else right[j_end - 1][2]] if j < j_end else ""
             yield start, end, text
 

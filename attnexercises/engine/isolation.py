@@ -32,8 +32,8 @@ from attnexercises.engine.model import Exercise, Result
 from attnexercises.engine.registry import find
 from attnexercises.engine.session import session_restored
 
-# The copy itself stops a call at its time limit, unless the call is stuck in compiled code. Only this many seconds later
-# does the system end the copy, or the session give up waiting, so that the copy comes first where it can.
+# The copy itself stops a call at its time limit, unless the call is stuck in compiled code. The system ends the copy,
+# or the session gives up waiting, this many seconds later, so that the copy comes first where it can.
 GRACE = 1.0
 OURS = 60.0  # seconds of computing for what the judge does between two calls
 LOOK = 1.0  # seconds between two observations of a copy that sends nothing
@@ -104,7 +104,7 @@ def _judge_here(exercise, answer, details, pipe):
 
 
 def _portable(result):
-    """The result as a dict. A field that cannot be pickled (it may hold an object of a reader's class) gets its default."""
+    """The result as a dict. A field that cannot be pickled, such as an object of a reader's class, gets its default."""
     fields = {field.name: getattr(result, field.name) for field in dataclasses.fields(Result)}
     for field in dataclasses.fields(Result):
         try:
@@ -115,7 +115,7 @@ def _portable(result):
 
 
 class _OursAlone(pickle.Unpickler):
-    """An unpickler that refuses all classes but those of Python, NumPy and this project, since the data may be forged."""
+    """An unpickler that refuses all classes but those of Python, NumPy and this project: the data may be forged."""
 
     def find_class(self, module, name):
         if module.partition(".")[0] not in ("numpy", "attnlib", "attnexercises", "fractions", "decimal") and module != "builtins":
@@ -146,7 +146,7 @@ def _watched(exercise, answer, details, pid, pipe):
                 limit, label = said
                 deadline = time.monotonic() + timelimit.on_the_wall(limit or OURS) + GRACE
                 looks = _Looks(pid)
-    finally:  # also if Ctrl-C was pressed
+    finally:  # this runs after Ctrl-C, too
         pipe.close()
         status = _end(pid)
     if isinstance(said, dict):
@@ -154,7 +154,7 @@ def _watched(exercise, answer, details, pid, pipe):
     if os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGXCPU:
         return stopped(exercise, label, timelimit.TimeUp(limit or OURS))
     if gone or not _killed_by_us(status):
-        return ends_python(exercise, label, _how(status))
+        return ends_python(exercise, label, _how_it_ended(status))
     if looks.stood_still and _threads_of_others():
         return grade(exercise, answer, details=details)
     return stopped(exercise, label, timelimit.TimeUp(timelimit.on_the_wall(limit or OURS), waited=True))
@@ -205,7 +205,8 @@ def _killed_by_us(status):
     return os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
 
 
-def _how(status):
+def _how_it_ended(status):
+    """Say in a word or two how the copy ended, for the message of the check."""
     if not os.WIFSIGNALED(status):
         return f"exit code {os.WEXITSTATUS(status)}"
     if _killed_by_us(status):
@@ -257,7 +258,8 @@ def _limits():
     with contextlib.suppress(OSError, ValueError):
         with open("/proc/self/statm", encoding="ascii") as file:
             have = int(file.read().split()[5]) * resource.getpagesize()
-        _lower(resource, resource.RLIMIT_DATA, have + MEMORY)  # RLIMIT_AS would count what threads only reserve
+        # RLIMIT_AS would also count address space, of which threads reserve much and use little.
+        _lower(resource, resource.RLIMIT_DATA, have + MEMORY)
     _lower(resource, resource.RLIMIT_CORE, 0)
     _lower(resource, resource.RLIMIT_FSIZE, FILE)
 
@@ -270,6 +272,7 @@ def compute_at_most(seconds):
 
 
 def _lower(resource, which, limit):
+    """Lower one limit of this process, as far as the system allows."""
     with contextlib.suppress(OSError, ValueError):
         hard = resource.getrlimit(which)[1]
         limit = limit if hard == resource.RLIM_INFINITY else min(limit, hard)

@@ -172,7 +172,7 @@ def _unstable(exercise, answer, outcomes):
         return ""
     for outcome in outcomes if not exercise.behaviour else ():
         raw = outcome.raw if isinstance(outcome.raw, tuple) else (outcome.raw,)
-        if outcome.values and not all(map(_still, raw, outcome.values)):
+        if outcome.values and not all(map(_is_unchanged, raw, outcome.values)):
             return "your function returns the same array each time: the next call overwrites what it returned before."
     # Some answers forget what they kept when the shape of the input changes. The last probe had another shape than the
     # first, so the first of these two calls makes such an answer forget, and only the second shows what it keeps.
@@ -183,7 +183,7 @@ def _unstable(exercise, answer, outcomes):
     return ""
 
 
-def _still(raw, value):
+def _is_unchanged(raw, value):
     """Does the returned object `raw` still hold the values that it held right after the call?"""
     if not isinstance(raw, np.ndarray):
         return True

@@ -126,6 +126,7 @@ def _is_as_it_came(module):
 
 
 def _put(module, values):
+    """Set the names of a module to the given values; delete those whose value is `_MISSING`."""
     space = _vars(module)
     for name, value in values.items():
         if value is _MISSING:
@@ -135,6 +136,7 @@ def _put(module, values):
 
 
 def _replaced(module):
+    """The names of a module that were replaced, as in "np.exp"."""
     prefix = {"numpy": "np.", "builtins": ""}.get(module.__name__, f"{module.__name__}.").replace("numpy.", "np.")
     return [prefix + name for name, value in _AS_THEY_CAME[module].items() if _vars(module).get(name) is not value]
 
@@ -204,7 +206,8 @@ def _modules():
     loaded, path, finders = dict(sys.modules), list(sys.path), list(sys.meta_path)
 
     def put_back():
-        if not _all(_map(_is, _map(sys.modules.get, loaded), loaded.values())):  # thousands: no Python loop
+        # There are thousands of modules, so `map` is used: a Python loop would be slow.
+        if not _all(_map(_is, _map(sys.modules.get, loaded), loaded.values())):
             sys.modules.update(loaded)
         sys.path[:], sys.meta_path[:] = path, finders
 

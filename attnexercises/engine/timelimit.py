@@ -22,9 +22,9 @@ import sys
 import threading
 import time
 
-# The smallest wall-clock limit, in seconds. The wall-clock limit of a call is at least 10 times its processor-time limit.
+# The smallest wall-clock limit, in seconds. A call's wall-clock limit is at least 10 times its processor-time limit.
 WALL = 60.0
-# In the browser `time.thread_time` returns wall-clock time, and Python is several times slower. So limits are longer there.
+# In the browser `time.thread_time` returns wall-clock time, and Python is several times slower: limits are longer.
 _SLOWER = 5.0 if sys.platform == "emscripten" else 1.0
 
 _computed, _on_the_wall = time.thread_time, time.monotonic  # kept, because an answer can replace them
@@ -123,8 +123,8 @@ def _alarm(seconds, function):
             return
         if frame is here:  # `function` has ended, and the clean-up below must not be interrupted
             return
-        # The pauses become shorter and irregular. So they cannot fall into step with a loop whose `try` catches `TimeUp`:
-        # sooner or later an alarm comes while the loop is outside of its `try`.
+        # The pauses become shorter and irregular, so that they never fall into step with a loop whose `try` catches
+        # `TimeUp`: sooner or later an alarm comes while the loop is outside of its `try`.
         pause = max(0.7 * pause, 1e-6 * (3 + time.perf_counter_ns() % 61))
         signal.setitimer(signal.ITIMER_REAL, pause)
         clock.stop()
