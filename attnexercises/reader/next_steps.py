@@ -1,4 +1,4 @@
-"""What comes after a right answer: the next exercise, and one line on how the book's differs from the reader's."""
+"""What a check prints after a right answer: the next exercise, and how the book's solution differs from the answer."""
 
 import ast
 import inspect
@@ -6,7 +6,7 @@ import textwrap
 
 from attnexercises.engine.registry import registry
 
-#: Number and title of each chapter that has exercises, as its notebook has them.
+#: The number and the title of each chapter that has exercises, equal to those in its notebook.
 CHAPTERS = {
     "prerequisites": ("", "Refresh the mathematics you need"),
     "softmax": ("1", "Turn scores into weights"),
@@ -24,7 +24,9 @@ CHAPTERS = {
 
 
 def next_exercise(table, id=None, chapter=None):
-    """Return the next exercise that has not passed: after `id` in the book, then from its beginning; None if all have.
+    """Return the next exercise after `id` that has not passed, or None if all have passed.
+
+    The search goes on from the beginning of the book when it has reached the end.
 
     Parameters
     ----------
@@ -32,7 +34,7 @@ def next_exercise(table, id=None, chapter=None):
         The progress, from `record.load`.
     id : str, optional
     chapter : str, optional
-        Only of this chapter.
+        The topic word of a chapter. If it is given, only exercises of this chapter are considered.
     """
     ids = [other for other, exercise in registry().items() if chapter in (None, exercise.chapter)]
     first = ids.index(id) + 1 if id in ids else 0
@@ -43,7 +45,7 @@ def next_exercise(table, id=None, chapter=None):
 
 
 def where_it_is(exercise, here=None):
-    """Return an exercise's name, title and place in words; `here` is the topic of the chapter in which the reader is.
+    """Return an exercise's name, title and chapter in words; `here` is the topic of the chapter that the reader is in.
 
     Examples
     --------
@@ -55,7 +57,7 @@ def where_it_is(exercise, here=None):
 
 
 def chapter_name(topic):
-    """Return how a chapter is called in a sentence."""
+    """Return what a chapter is called inside a sentence."""
     number, title = CHAPTERS.get(topic, ("", ""))
     if not title:
         return f"the chapter on {topic}"
@@ -63,7 +65,7 @@ def chapter_name(topic):
 
 
 def difference(exercise, answer):
-    """Return one line on how the book's solution differs from a right answer, as measured in both sources; or "".
+    """Return one line on how the source of the book's solution differs from that of a right answer, or "".
 
     Examples
     --------
@@ -74,7 +76,7 @@ def difference(exercise, answer):
         return ""
     try:
         mine, ours = _facts(answer, exercise), _facts(exercise.solution, exercise)
-    except (OSError, TypeError, SyntaxError, ValueError, IndexError):  # no source to be had
+    except (OSError, TypeError, SyntaxError, ValueError, IndexError):  # the source is not available
         return ""
     if mine == ours:
         return ""
@@ -99,7 +101,7 @@ def difference(exercise, answer):
 
 
 def _facts(function, exercise):
-    """What is counted in the source of a function, and of the reader's own functions that it calls."""
+    """Facts about the source of a function and of the reader's own functions that it calls, such as "has a loop"."""
     function = inspect.unwrap(function)
     home, seen, helpers = getattr(function, "__globals__", {}), [function], []
     trees = [_tree(function)]
