@@ -6,20 +6,21 @@ For readers::
                                solution, use)
 
 A notebook cell holds a function with blanks (`TODO`) and, as its last line,
-``check("softmax", softmax)``. A wrong answer is compared with known wrong
-answers; if it equals one of them, the check names the mistake. It ends with the smallest input
-that shows it, which ``case("softmax")`` returns. If a right answer was refused, or a mistake not
-named, ``report("softmax")`` prints what to paste into an issue. An accepted
-function can be kept: ``save("softmax")`` writes it into a file of the reader's own,
-``my_attention.py``, which ``my_library()`` tests and ``load("softmax")`` reads.
+``check("softmax", softmax)``. The check compares a wrong answer with known wrong answers and names
+the mistake if the answer equals one of them. Its message ends with the smallest input on which the
+answer goes wrong; ``case("softmax")`` returns this input. If a check refused a right answer or did
+not name a mistake, ``report("softmax")`` prints a text to paste into an issue. Readers can keep a
+function that passed: ``save("softmax")`` writes it into their own file ``my_attention.py``,
+``my_library()`` tests this file, and ``load("softmax")`` loads a function from it.
 
-For authors, `Exercise, Probe, Mistake, value_exercise, grade` and `Result` are here too; an
-exercise is added by writing it into the ``EXERCISES`` of a file in its chapter's folder.
+Authors use `Exercise`, `Probe`, `Mistake`, `value_exercise`, `grade` and `Result`. To add an
+exercise, write it into the list ``EXERCISES`` of a file in its chapter's folder.
 
-`engine` judges an answer, and `method` watches how it got its result; `failing_case` finds the
-smallest input on which it goes wrong; `reader` is what a notebook calls, and `own_library` the
-reader's own file; `classroom` makes assignments of chapters (``python -m attnexercises``, which is
-the file `__main__`).
+The package has one folder for each chapter with exercises, and these besides: `engine` judges an
+answer, `method` observes how an answer computes its result, `failing_case` finds the smallest input
+on which an answer goes wrong, `reader` holds the functions that a notebook calls, `own_library`
+manages the reader's own file, and `classroom` turns chapters into assignments
+(``python -m attnexercises``, which runs `__main__`).
 """
 
 from attnexercises.engine.blanks import TODO

@@ -1,7 +1,8 @@
-"""Assignments for a class, in the forms of the graders that teachers use; no grader of our own.
+"""Turn chapters into assignments for a class, for the graders Otter-Grader and nbgrader.
 
-Read `chapters` (a chapter as a notebook to hand out), then `otter` and `nbgrader` (the same notebook in the words
-of each), then `scores` (what a grader found, as a table for a learning platform). `command` is the command line.
+Read `chapters` first: it finds the exercises in the notebook of a chapter. `otter` and `nbgrader` write the notebook in
+the format of each grader. `scores` turns the results of a grader into a table for a learning platform. `command` is the
+command line.
 """
 
 from attnexercises.classroom.command import main

@@ -1,4 +1,4 @@
-"""A chapter of the book, taken apart for a class: its cells, and which of them hold an exercise."""
+"""Read a chapter's notebook for an assignment: its cells, and the exercise that each of them holds."""
 
 import importlib
 import json
@@ -12,10 +12,10 @@ from attnexercises.reader.source import solution_source
 
 PACKAGES = ("attnlib", "attnpage", "attnexercises")  # what the cells of a chapter import
 POINTS = {"easy": 1, "medium": 2, "hard": 3}
-BESIDE = ("data", "diagrams", "references.bib")  # what a chapter opens or shows
+BESIDE = ("data", "diagrams", "references.bib")  # the files and folders that a chapter opens or shows
 
-# What a hidden test runs after the answer. The library is read afresh from its files, so that a notebook that has put
-# something else in its place is judged by the real one; on Linux in a process of its own, which cannot hang.
+# The code that a hidden test runs after the answer. It imports the library again from its files, because the student's
+# notebook may have replaced parts of it. On Linux the answer is judged in a separate process, so the test cannot hang.
 TEST = """\
 import sys
 for _name in [name for name in sys.modules if name.partition(".")[0] in ("attnlib", "attnexercises")]:
@@ -26,7 +26,7 @@ assert _result.status == "passed", "\\n".join(_result.lines)"""
 
 
 class Task(NamedTuple):
-    """An exercise as it stands in a notebook: the cell with the blanks, its check, and the book's solution."""
+    """An exercise in a notebook: the code with the blanks, the call of the check, and the book's solution."""
 
     exercise: Exercise
     blanks: str
@@ -34,7 +34,7 @@ class Task(NamedTuple):
 
     @property
     def points(self):
-        """What it is worth: 1, 2 or 3 for easy, medium, hard."""
+        """The points of an exercise: 1 for an easy one, 2 for a medium one, 3 for a hard one."""
         return POINTS[self.exercise.level]
 
     @property
@@ -49,7 +49,7 @@ class Task(NamedTuple):
 
 
 def topics():
-    """The topic words of the chapters that have exercises, in the order of the book."""
+    """Return the topic words of the chapters that have exercises, in the order of the book."""
     return list(dict.fromkeys(exercise.chapter for exercise in registry().values()))
 
 
@@ -59,14 +59,14 @@ def notebook_of(topic, book=None):
     Parameters
     ----------
     topic : str
-        "softmax" finds ``01_softmax.ipynb``.
+        The topic word of the chapter; "softmax" finds ``01_softmax.ipynb``.
     book : path-like, optional
-        The folder of the chapters. By default the one beside the library.
+        The folder of the chapters. The default is the one beside the library.
 
     Raises
     ------
     ValueError
-        If there is no such chapter, or no book beside the library.
+        If there is no such chapter, or no such notebook in the folder.
     """
     if topic not in topics():
         raise ValueError(f"there is no chapter {topic!r} with exercises; there are: {', '.join(topics())}")
@@ -78,7 +78,7 @@ def notebook_of(topic, book=None):
 
 
 def cells_of(path):
-    """Yield each cell of a notebook without outputs, with its `Task` or None.
+    """Yield each cell of a notebook, without its outputs, together with its `Task` or None.
 
     Raises
     ------
@@ -106,7 +106,7 @@ def _task(path, id, source):
 
 
 def write_notebook(path, cells):
-    """Write cells as a notebook of format 4.5."""
+    """Write the cells to a notebook file of format 4.5."""
     kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
     notebook = {"cells": cells, "metadata": kernel | {"language_info": {"name": "python"}}, "nbformat": 4}
     text = json.dumps(notebook | {"nbformat_minor": 5}, indent=1, ensure_ascii=False)
@@ -114,7 +114,7 @@ def write_notebook(path, cells):
 
 
 def put_beside(folder, book):
-    """Copy what the chapter opens, and the packages that its cells import, into the folder of an assignment; return the names."""
+    """Copy the files that a chapter opens and the packages that it imports into a folder; return their names."""
     names = [name for name in BESIDE if (book / name).exists()]
     for name in names:
         copy = shutil.copytree if (book / name).is_dir() else shutil.copy2

@@ -1,4 +1,4 @@
-"""``python -m attnexercises export …`` and ``… scores …``."""
+"""The command line: ``python -m attnexercises export …`` and ``python -m attnexercises scores …``."""
 
 import argparse
 import sys
@@ -13,7 +13,7 @@ NEXT = {
 
 
 def main(arguments=None):
-    """Run the command line; return the exit status: 0, or 2 with one sentence on the standard error."""
+    """Run the command line. Return the exit status: 0, or 2 after printing one sentence to the standard error."""
     parser = argparse.ArgumentParser("python -m attnexercises", description="Assignments for a class.")
     commands = parser.add_subparsers(dest="command", required=True)
     export = commands.add_parser("export", help="write chapters as assignments")

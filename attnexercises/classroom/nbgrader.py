@@ -1,4 +1,4 @@
-"""A chapter in the words of nbgrader: `nbgrader generate_assignment` takes the solutions and tests out of it."""
+"""Write a chapter for nbgrader: `nbgrader generate_assignment` makes the students' notebook from it."""
 
 from pathlib import Path
 
@@ -18,12 +18,12 @@ c.ExecutePreprocessor.timeout = 300
 def export(topic, folder, book=None):
     """Write the assignment of one chapter to ``folder/source/topic`` and return the path of its notebook.
 
-    Beside it stands ``nbgrader_config.py``, once for all chapters; one that is there already is left alone.
+    The file ``nbgrader_config.py`` in `folder` serves all chapters. An existing one is left unchanged.
 
     Parameters
     ----------
     topic : str
-        The chapter.
+        The topic word of the chapter.
     folder : path-like
         The folder of the course; ``folder/source/topic`` must not exist yet.
     book : path-like, optional
@@ -42,7 +42,7 @@ def export(topic, folder, book=None):
 
 
 def _graded(cell, task):
-    """The cell that students fill in, and the locked one that grades it."""
+    """Return the cell that students fill in, and the locked cell that grades it."""
     id = task.exercise.id
     answer = f"{task.blanks}\n### BEGIN SOLUTION\n{task.solution}\n### END SOLUTION\n\n{task.check}"
     hidden = f"# hidden test of {id}\n### BEGIN HIDDEN TESTS\n{task.test}\n### END HIDDEN TESTS"

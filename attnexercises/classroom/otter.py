@@ -1,4 +1,4 @@
-"""A chapter in the words of Otter-Grader: `otter assign` makes the students' notebook and the autograder of it."""
+"""Write a chapter for Otter-Grader: `otter assign` makes the students' notebook and the autograder from it."""
 
 import textwrap
 from pathlib import Path
@@ -12,9 +12,9 @@ def export(topic, folder, book=None):
     Parameters
     ----------
     topic : str
-        The chapter.
+        The topic word of the chapter.
     folder : path-like
-        Where to write; ``folder/topic`` must not exist yet.
+        The folder to write to; ``folder/topic`` must not exist yet.
     book : path-like, optional
         The folder of the chapters.
     """
@@ -31,7 +31,7 @@ def export(topic, folder, book=None):
 
 
 def _question(cell, task):
-    """The cells that stand for one exercise."""
+    """Return the cells of one exercise."""
     id = task.exercise.id
     answer = ["# BEGIN SOLUTION NO PROMPT", task.solution, "# END SOLUTION"]
     answer += ['""" # BEGIN PROMPT', task.blanks, '"""; # END PROMPT']

@@ -1,4 +1,7 @@
-"""What a grader found, as rows for a learning platform: student, task, points, of how many, what the check said."""
+"""Turn the results of a grader into a table for a learning platform.
+
+The columns are the student, the task, the points, the possible points and the message of the check.
+"""
 
 import csv
 import io
@@ -11,7 +14,7 @@ from attnexercises.engine.registry import registry
 
 
 class Score(NamedTuple):
-    """What one student got for one task: an exercise, or a whole assignment where the file has no more."""
+    """The points of one student for one task: an exercise, or an assignment where the file has only totals."""
 
     student: str
     task: str
@@ -21,13 +24,13 @@ class Score(NamedTuple):
 
 
 def read(path):
-    """Return the scores in a file that a grader wrote.
+    """Read the scores from a file that a grader has written.
 
     Parameters
     ----------
     path : path-like
-        The ``results.json`` of Otter-Grader (one student: the name is that of the file's folder), or the
-        ``grades.csv`` of ``nbgrader export`` (one line a student and assignment, with the total alone).
+        Either ``results.json`` of Otter-Grader, which holds one student, whose name is that of the file's folder; or
+        ``grades.csv`` of ``nbgrader export``, which holds one total for each student and assignment.
 
     Returns
     -------
@@ -36,7 +39,7 @@ def read(path):
     Raises
     ------
     ValueError
-        If the file is neither.
+        If the file is neither of them.
     """
     path = Path(path)
     text = path.read_text(encoding="utf-8")
@@ -48,7 +51,7 @@ def read(path):
 
 
 def as_text(found, form):
-    """Scores as the text of a "csv" or "json" file."""
+    """Return scores as the text of a file; `form` is "csv" or "json"."""
     if form == "json":
         return json.dumps([score._asdict() for score in found], indent=1, ensure_ascii=False) + "\n"
     out = io.StringIO()

@@ -1,12 +1,14 @@
-"""How an answer is judged: the path from what a reader hands over to one message.
+"""Judge a reader's answer to an exercise and write one message about it.
 
-Read in this order:
+Read the modules in this order:
 
-1. `model`: what an exercise consists of; `edits`: its known mistakes, as edits of its solution; `registry`: all
-   exercises of the book; `blanks`: `TODO`.
-2. `judge`: an answer is judged; `isolation`: in a process of its own. `calls`, `session`, `timelimit`: it is called
-   safely, and what it returned is read; `crash`: the reader's own line at which it stopped.
-3. `diagnose`: which known mistake it is. `relations`: what is measured on a wrong answer and said of it;
-   `explanations`: what is said if no known mistake fits; `transposes`: whether a `.T` is to blame, found with `spies`
-   in the place of NumPy's functions; `partial_answers`: outputs that no blank touches.
+1. `model` defines what an exercise consists of, `edits` makes its known mistakes by editing its solution, `registry`
+   collects all exercises of the book, and `blanks` defines `TODO`.
+2. `judge` judges an answer, and `isolation` does so in a separate process. `calls` calls the answer and reads its
+   return value, `session` undoes the answer's side effects, `timelimit` stops an endless call, and `crash` finds the
+   reader's own line at which an exception was raised.
+3. `diagnose` finds out which known mistake an answer makes. `relations` measures how a wrong array differs from the
+   right one, and `explanations` describes an answer that matches no known mistake. `transposes` finds out whether
+   a `.T` is to blame, using `spies`, which replace NumPy's functions. `partial_answers` judges the outputs of an
+   unfinished answer that do not depend on a blank.
 """

@@ -1,4 +1,4 @@
-"""`TODO`: the blank in an exercise. Harmless to look at, loud as soon as it is used."""
+"""`TODO`, the blank in an exercise. Printing it does no harm; any other use raises `NotAttempted`."""
 
 import contextlib
 import dis
@@ -6,13 +6,13 @@ import inspect
 
 
 class NotAttempted(NotImplementedError):
-    """A blank was reached: the exercise has not been done yet."""
+    """The answer used a blank, so the exercise has not been done yet."""
 
 
 class _Todo:
-    """The one object `TODO`. Using it in any way but printing it raises `NotAttempted`.
+    """The class of the single object `TODO`. Any use of it except printing raises `NotAttempted`.
 
-    While it is `imagined`, what is computed from it is TODO again, and where a number is needed it is that number.
+    Inside `imagined(number)`, a computation with TODO gives TODO again, and `float(TODO)` is the number.
     """
 
     _number = None
@@ -21,7 +21,7 @@ class _Todo:
         return "TODO"
 
     def __getattr__(self, name):
-        if name.startswith("_"):  # notebooks and NumPy look for optional methods; say "none", as any object would
+        if name.startswith("_"):  # notebooks and NumPy look for optional methods, and TODO has none
             raise AttributeError(name)
         return self._used()
 
@@ -46,6 +46,7 @@ def _raise(self, *args, **kwargs):
 
 
 def _spread(self, *args, **kwargs):
+    """Return TODO from an operation with TODO inside `imagined`; raise `NotAttempted` elsewhere."""
     return self._used()
 
 
@@ -80,7 +81,9 @@ TODO = _Todo()
 
 @contextlib.contextmanager
 def imagined(number):
-    """Let TODO pass through a function, as `number` where one is needed: so what does not depend on it can be seen.
+    """Let a function run in spite of its blanks: TODO acts as `number` wherever a number is needed.
+
+    Running a function with two different numbers shows which of its outputs do not depend on a blank.
 
     Examples
     --------
@@ -96,14 +99,14 @@ def imagined(number):
 
 
 def holds_blank(answer, depth=0):
-    """Is this TODO or `...`, or a tuple or list with one in it?"""
+    """Is the answer a blank (TODO, `...` or NotImplemented), or a tuple or list that contains one?"""
     if isinstance(answer, (tuple, list)):
         return depth < 20 and any(holds_blank(part, depth + 1) for part in answer)  # a list can hold itself
     return answer is TODO or answer is Ellipsis or answer is NotImplemented
 
 
 def blanks_left(answer):
-    """How many TODO there still are in the code of a function, or in a tuple or list.
+    """Return how many TODO are left in the code of a function, or in a tuple or list.
 
     Examples
     --------
@@ -116,7 +119,7 @@ def blanks_left(answer):
 
 
 def _loads(code):
-    """How often a piece of compiled code, with the functions inside it, reads the name TODO."""
+    """Return how often a piece of compiled code reads the name TODO, including the functions defined inside it."""
     if not inspect.iscode(code):
         return 0
     reads = ("LOAD_GLOBAL", "LOAD_DEREF")

@@ -1,6 +1,8 @@
-"""Call a function that may do anything, and report what it did. Nothing it does to the session stays.
+"""Call a reader's function safely, and read its return value as the arrays that the exercise asks for.
 
-What a function returned, read as the arrays that the exercise asks for, or said what it is in their place.
+`run` calls the function within a time limit, catches every exception, and undoes what the function changed in the
+session. `read` converts the return value to arrays, or raises `Unreadable` with a text that says what was returned
+instead.
 """
 
 import contextlib
@@ -23,33 +25,33 @@ from attnexercises.engine.crash import readers_line
 from attnexercises.engine.session import call_restored, put_functions_back
 from attnexercises.engine.timelimit import TimeUp, call_within
 
-TIME_LIMIT = 2.0  # seconds of computing for one call; an honest loop needs milliseconds
+TIME_LIMIT = 2.0  # seconds of processor time for one call; even an answer with Python loops needs only milliseconds
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one call did.
+    """The result and all side effects of one call.
 
     Attributes
     ----------
     values : tuple of ndarray or None
-        Copies of the outputs, if there are readable ones.
+        Copies of the outputs, or None if the call returned nothing that can be read as the outputs.
     problem : str
-        What is wrong with the way it returned, or why it did not; "" if nothing.
+        What is wrong with the form of the return value, or why the call returned nothing; "" if all is well.
     changed : tuple of str
-        Names of the arguments that it wrote to.
+        The names of the arguments that the function wrote to.
     blank : bool
-        It met a TODO.
+        Whether the function used a TODO.
     stopped : TimeUp or None
-        It was stopped, because it computed, or waited, for too long.
+        The time limit that stopped the function, if one did.
     raw : object
-        What it returned.
+        The object that the function returned.
     left : str
-        What it left behind in the session, as the rest of a sentence: "replaces `np.exp` ...".
+        What the function changed in the session, as the rest of a sentence: "replaces `np.exp` ...".
     printed : str
-        The beginning of what it printed.
+        The beginning of the text that the function printed.
     line : Line or None
-        The reader's own line at which it stopped.
+        The reader's own line at which an exception was raised.
     """
 
     values: tuple | None = None
@@ -63,10 +65,10 @@ class Outcome:
     line: object = None
 
 
-class _Heard(io.TextIOBase):
-    """What a checked function prints: not seen at once, but its beginning is kept for the message."""
+class _KeptText(io.TextIOBase):
+    """A stream that shows nothing, but keeps the beginning of the text that a checked function prints."""
 
-    kept, most = "", 2000  # letters
+    kept, most = "", 2000  # characters
 
     def write(self, text):
         self.kept += text[: self.most - len(self.kept)]
@@ -74,17 +76,20 @@ class _Heard(io.TextIOBase):
 
 
 class CheckInside(Exception):
-    """A check was called by the very function that it checks; the message is the exercise's id."""
+    """A function calls the check by which it is being checked. The exception's text is the id of the exercise."""
 
 
 def arguments(exercise, probe):
-    """Return the probe's arguments, newly made, the same every time."""
+    """Make the arguments of a probe. Their values are the same each time; the arrays are new."""
     seed = [zlib.crc32(exercise.id.encode()), exercise.probes.index(probe)]
     return probe.make(np.random.default_rng(seed))
 
 
 def run_trusted(exercise, function, probe):
-    """Call one of our own functions on a probe: it may stop and change its input, but nothing worse."""
+    """Call the solution, perhaps with mistakes in it, on a probe. It may raise an exception or change its arguments.
+
+    It does nothing worse than that, so the call needs no time limit and the session need not be restored.
+    """
     args = arguments(exercise, probe)
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -96,13 +101,13 @@ def run_trusted(exercise, function, probe):
 
 
 def run(exercise, function, probe):
-    """Call `function` on a probe and return the `Outcome`. Only Ctrl-C gets through."""
+    """Call `function` on a probe and return the `Outcome`. The only exception that it lets through is Ctrl-C."""
     args = arguments(exercise, probe)
-    left, kept, heard, line = [], [], _Heard(), None
+    left, kept, heard, line = [], [], _KeptText(), None
 
     def call():
         kept.append(function(*args))
-        put_functions_back(left)  # with whatever the function replaced, we could not even read what it returned
+        put_functions_back(left)  # `read` uses NumPy, and the function may have replaced parts of it
         return _compared(exercise, probe, *read(exercise, kept[0]))
 
     values, problem, blank, stopped = None, "", False, None
@@ -113,7 +118,7 @@ def run(exercise, function, probe):
             stopped = error
         except Unreadable as error:
             problem = str(error)
-        except BaseException as error:  # also SystemExit: a check must survive everything
+        except BaseException as error:  # a check has to survive everything, SystemExit too
             put_functions_back(left)
             try:
                 blank, problem = _why(error, function)
@@ -129,7 +134,10 @@ def run(exercise, function, probe):
 
 @contextlib.contextmanager
 def _ctrl_c_noticed():
-    """A list that is no longer empty once Ctrl-C was pressed: a function can raise, or catch, KeyboardInterrupt itself."""
+    """Yield a list to which an element is added when Ctrl-C is pressed.
+
+    A KeyboardInterrupt alone would not tell, because a function can raise that itself, or catch it.
+    """
     pressed = []
     handler = signal.getsignal(signal.SIGINT) if threading.current_thread() is threading.main_thread() else None
     if not callable(handler):
@@ -148,13 +156,16 @@ def _ctrl_c_noticed():
 
 
 def _why(error, function):
-    """Did a call meet a blank, and why did it stop? Raises `TimeUp` if even that takes for ever to say."""
+    """Return whether the call used a blank, and why it ended with an exception.
+
+    Raises `TimeUp` if that takes too long: an exception class of the reader's may have a `__str__` that never ends.
+    """
     blank = call_within(TIME_LIMIT, lambda: _met_a_blank(error, function))
     return blank, "meets a blank that is still to be filled" if blank else call_within(TIME_LIMIT, lambda: _crash(error))
 
 
 def _compared(exercise, probe, values, problem):
-    """The values that are compared: what was returned, or what it does."""
+    """Return the values that are compared: the returned ones, or what the exercise's `Behaviour` makes of them."""
     if not exercise.behaviour:
         return values, problem
     try:
@@ -164,28 +175,32 @@ def _compared(exercise, probe, values, problem):
 
 
 def _met_a_blank(error, function):
-    """A TODO, or the function's own `raise NotImplementedError`; out of deeper code that is a crash like any other."""
+    """Did the call use a TODO, or does the function itself say `raise NotImplementedError`?
+
+    A NotImplementedError that other code raises, NumPy for instance, is a crash like any other.
+    """
     if type(error) is NotImplementedError and _raises_itself(error, function):
         return True
     while error is not None and not isinstance(error, NotAttempted):
-        error = error.__cause__ or error.__context__  # NumPy sometimes raises an error of its own because of ours
+        error = error.__cause__ or error.__context__  # NumPy sometimes wraps our exception in its own
     return error is not None
 
 
 def _raises_itself(error, function):
-    """Does the error come from a `raise` in the body of this very function?"""
+    """Does the error come from a `raise` statement in the body of `function` itself?"""
     last = error.__traceback__
     while last and last.tb_next:
         last = last.tb_next
     try:
         mine = inspect.unwrap(function).__code__
-    except Exception:  # an object of the reader's own, which may answer anything
+    except Exception:  # an object of the reader's class, whose attributes may be anything
         return False
     code = last.tb_frame.f_code if last else None
     return code is mine and dis.opname[code.co_code[last.tb_lasti]] == "RAISE_VARARGS"
 
 
 def _crash(error):
+    """Say with which exception a call ended, as the rest of a sentence "your function ..."."""
     if isinstance(error, RecursionError):
         return "calls itself without end (RecursionError)"
     if isinstance(error, SystemExit):
@@ -200,12 +215,13 @@ def _crash(error):
         text = ""
     if isinstance(error, MemoryError):
         return "asks for more memory than there is" + (f": {text}" if text else "")
-    text = re.sub(r",? with gufunc signature \S+| gufunc core with signature \S+", "", text)  # NumPy's own shorthand
+    text = re.sub(r",? with gufunc signature \S+| gufunc core with signature \S+", "", text)  # jargon
     text = re.sub(r"0x[0-9a-fA-F]+", "0x...", text)[:150]
     return f"stops with {type(error).__name__}" + (f": {text}" if text else "")
 
 
 def _changed(exercise, args, originals):
+    """The names of the array arguments that are no longer equal to the originals."""
     return tuple(
         name
         for name, arg, original in zip(argument_names(exercise), args, originals, strict=False)
@@ -218,24 +234,39 @@ def _identical(a, b):
 
 
 def argument_names(exercise):
-    """The parameter names of the solution."""
+    """Return the parameter names of the solution."""
     code = exercise.solution.__code__
     return code.co_varnames[: code.co_argcount]
 
 
-TOO_MANY = 10**6  # numbers in what is returned; right answers to the probes have a few hundred
+TOO_MANY = 10**6  # numbers in a returned array; a right answer to a probe has a few hundred
 
 
 class Unreadable(Exception):
-    """The returned object is not what the exercise asks for; the message says what it is."""
+    """The returned object is not of the form that the exercise asks for. The exception's text says what it is."""
 
 
 def read(exercise, raw):
-    """Return the outputs as arrays of their own, and a problem that does not hinder looking at them."""
+    """Convert a return value to arrays, one for each output.
+
+    Returns
+    -------
+    values : tuple of ndarray
+        Copies of the outputs.
+    problem : str
+        A fault in the form of the return value in spite of which the outputs can be read, or "".
+
+    Raises
+    ------
+    NotAttempted
+        If the return value contains a blank.
+    Unreadable
+        If the return value does not have the form of the outputs.
+    """
     if holds_blank(raw):
         raise NotAttempted
     if inspect.iscoroutine(raw):
-        raw.close()  # a coroutine that nobody awaits would complain later
+        raw.close()  # Python would later print a warning about a coroutine that was never awaited
     names = exercise.behaviour.returns if exercise.behaviour else exercise.outputs
     problem = ""
     if raw is None:
@@ -253,7 +284,7 @@ def read(exercise, raw):
         if isinstance(raw, np.ndarray):
             raise Unreadable(f"returns one array of shape {raw.shape}, but {wanted}")
         rows = isinstance(raw, list) and len(raw) != len(names) and all(isinstance(row, list) for row in raw)
-        if rows or not isinstance(raw, (tuple, list)):  # an array written as rows is one thing
+        if rows or not isinstance(raw, (tuple, list)):  # a list of rows stands for one array
             raise Unreadable(f"returns one {_type_name(raw)}, but {wanted}")
         if len(raw) != len(names):
             raise Unreadable(f"returns {len(raw)} thing{'s' if len(raw) != 1 else ''}, but {wanted}")
@@ -278,7 +309,7 @@ def _as_array(part, words):
     if array.dtype.kind == "c":
         raise Unreadable("returns complex numbers")
     if array.dtype.kind == "O" and not isinstance(part, np.ndarray) and all(map(_is_number, array.flat)):
-        array = array.astype(float)  # fractions, decimals, integers of any length
+        array = array.astype(float)  # fractions, decimals and very large integers
     if array.dtype.kind == "O" and isinstance(part, np.ndarray):
         raise Unreadable("returns an array of Python objects, not of floats")
     if array.dtype.kind not in ("fiubU" if words else "fiub"):

@@ -1,4 +1,4 @@
-"""Where a checked function stopped: the reader's own line; and why, in words."""
+"""Find the line of the reader's code at which an exception was raised, and explain the exception in plain words."""
 
 import linecache
 import os
@@ -19,9 +19,9 @@ class Line:
     Attributes
     ----------
     number : int
-        Counted from 1, in its cell or file.
+        The line number in its cell or file, counted from 1.
     text : str
-        What stands there, or "" if Python cannot show it.
+        The code of the line, or "" if Python cannot show it.
     """
 
     number: int
@@ -29,7 +29,7 @@ class Line:
 
 
 def readers_line(error):
-    """Return the innermost `Line` of an exception that is neither ours nor NumPy's nor Python's; or None."""
+    """Return the innermost `Line` of an exception's traceback that is in the reader's own code; or None."""
     found, trace = None, error.__traceback__
     while trace is not None:
         if _is_the_readers(trace.tb_frame.f_code.co_filename):
@@ -51,12 +51,12 @@ def _is_the_readers(file):
 
 
 def error_in_words(problem):
-    """Return a sentence for what Python said, or "" if there is none.
+    """Return a sentence that explains an exception, or "" for an exception that has no such sentence.
 
     Parameters
     ----------
     problem : str
-        "stops with ValueError: …", as a message has it.
+        The exception as a check's message names it: "stops with ValueError: …".
 
     Examples
     --------
@@ -73,7 +73,7 @@ def error_in_words(problem):
 
 
 def _shape(text):
-    """ "3,5" as Python writes a shape."""
+    """Write a shape such as "3,5" as Python does: "(3, 5)"."""
     sizes = [size for size in text.replace(" ", "").split(",") if size]
     return f"({sizes[0]},)" if len(sizes) == 1 else f"({', '.join(sizes)})"
 
@@ -90,7 +90,7 @@ def _product(operand, axis, size, other):
 
 
 def _reshape(numbers, shape):
-    sizes = re.findall(r"\d+", shape)  # NumPy leaves out a -1
+    sizes = re.findall(r"\d+", shape)  # NumPy's text leaves out a size of -1
     held = int(np.prod([int(size) for size in sizes]))
     asked = " × ".join(sizes) + (f" makes {held}" if len(sizes) > 1 else " in a row")
     return f"{asked}, and the array has {numbers} numbers."

@@ -1,4 +1,8 @@
-"""From what an answer did to one message: is it right, which mistake is it, and if none, what can be said."""
+"""Decide from the outcomes of all probes whether an answer is right, and which known mistakes explain a wrong one.
+
+`recognise` compares a wrong answer with the solution after each known mistake, and after each pair of them. `named` and
+`symptom` put what was recognised into words; `explain` describes an answer that no known mistake explains.
+"""
 
 from functools import lru_cache, partial
 from itertools import combinations
@@ -10,7 +14,7 @@ from attnexercises.engine.calls import argument_names, arguments, run_trusted
 from attnexercises.engine.edits import fit_together
 from attnexercises.engine.relations import Compared
 
-SAME = 1e-6  # how close, at least, an answer must be to a known wrong one to be called by its name
+SAME = 1e-6  # relative tolerance within which an answer counts as equal to a known wrong answer
 
 
 @lru_cache(maxsize=None)
@@ -21,17 +25,17 @@ def expected(exercise):
 
 @lru_cache(maxsize=20_000)
 def variant(exercise, bugs, place):
-    """What the exercise's own wrong answer with these mistakes does on the probe at `place`."""
+    """The `Outcome` of the solution with these mistakes in it, on the probe number `place`."""
     return run_trusted(exercise, exercise.family(bugs), exercise.probes[place])
 
 
 def as_outputs(exercise, raw):
-    """What an oracle returns, as a tuple of arrays, one for each output."""
+    """Convert the return value of an oracle to a tuple of arrays, one for each output."""
     return tuple(np.asarray(part) for part in (raw if len(exercise.outputs) > 1 else (raw,)))
 
 
 def is_right(exercise, outcome, want):
-    """Are all values right, of the right kind, and nothing else touched?"""
+    """Are all values and dtypes right, was the return value well-formed, and is every argument unchanged?"""
     if outcome.values is None or outcome.problem or outcome.changed:
         return False
     return all(right_output(exercise, got, right) for got, right in zip(outcome.values, want, strict=True))
@@ -43,7 +47,7 @@ def right_output(exercise, got, want):
 
 
 def kind_problem(got, want):
-    """What is wrong with the dtype, or ""."""
+    """What is wrong with the kind of the dtype (numbers, booleans or words), or ""."""
     kinds = {got.dtype.kind, want.dtype.kind}
     if len(kinds) > 1 and "U" in kinds:
         if want.dtype.kind == "U":
@@ -60,12 +64,12 @@ def _close(a, b, rtol, atol):
     if "U" in (a.dtype.kind, b.dtype.kind):
         return a.dtype.kind == b.dtype.kind and str(a).strip().lower() == str(b).strip().lower()
     if a.dtype.kind == "f" and b.dtype.kind == "f" and a.dtype.itemsize < b.dtype.itemsize and rtol < 1e-8:
-        return False  # float32 for float64: some of its numbers are right by luck
-    if a.size and a.dtype.kind == b.dtype.kind == "f":  # most arrays differ in their first number already
+        return False  # float32 in place of float64 is refused, even where some numbers happen to be close enough
+    if a.size and a.dtype.kind == b.dtype.kind == "f":  # cheap, and most wrong arrays differ here
         x, y = float(a.flat[0]), float(b.flat[0])
         if abs(x - y) > atol + rtol * abs(y):
             return False
-        with np.errstate(all="ignore"):  # and most of the others in a number that is not infinite
+        with np.errstate(all="ignore"):  # most of the others differ in a finite number, and `np.allclose` is slow
             if np.any(~(np.abs(a - b) <= atol + rtol * np.abs(b)) & np.isfinite(b)):
                 return False
     return bool(np.allclose(a, b, rtol=rtol, atol=atol, equal_nan=True))
@@ -74,18 +78,27 @@ def _close(a, b, rtol, atol):
 def recognise(exercise, outcomes, right):
     """Return the explanations that fit best: a list of tuples of one or two ids of known mistakes.
 
-    Mostly there is one, or none; where there are more, nothing on these cases tells them apart.
-    Cases on which everybody can see a mistake come first; the edge cases count
-    only when those are right, because an overflow there would hide the rest.
+    Usually the list has one element or none. If it has several, the probes cannot tell them apart.
+    The edge cases are considered only if all other cases are right, because an overflow
+    there would hide other mistakes.
+
+    Parameters
+    ----------
+    exercise : Exercise
+    outcomes : list of Outcome
+        What the answer did on each probe.
+    right : list of bool
+        Whether it is right on each probe.
     """
     visible = [i for i, probe in enumerate(exercise.probes) if probe.kind != "edge"]
     everywhere = range(len(outcomes))
     stage = visible if not all(right[i] for i in visible) else list(everywhere)
     telling = [i for i in stage if not right[i] and outcomes[i].values is not None]
-    if not telling:  # nothing but crashes: anything could be behind them
+    if not telling:  # the answer only crashes, and a crash can have any cause
         return []
     if all(_says_nothing(part) for i in telling for part in outcomes[i].values):
-        stage = list(everywhere)  # NaN or 0 alone fits whatever loses all numbers, unless the other cases agree, too
+        stage = list(everywhere)
+        # Many different mistakes give nothing but NaN or 0 on one case. So all cases have to agree, edge cases too.
     for size in (1,) if exercise.value else (1, 2):
         alike = {}
         for mistakes in combinations(exercise.mistakes, size):
@@ -96,7 +109,7 @@ def recognise(exercise, outcomes, right):
             if not all(same(exercise, outcomes[i], theirs(i)) for i in stage):
                 continue
             if all(is_right(exercise, theirs(i), expected(exercise)[i]) for i in telling):
-                continue  # nearly right (in float32, say) is not this mistake
+                continue  # the mistake changes nothing here: the answer is merely inexact, such as float32
             alike[bugs] = sum(same(exercise, outcomes[i], theirs(i)) for i in everywhere)
         if alike:
             return [bugs for bugs, count in alike.items() if count == max(alike.values())]
@@ -104,21 +117,22 @@ def recognise(exercise, outcomes, right):
 
 
 def _same_quantity(one, other):
-    """Do both set the same thing, so that only one of them can be what was done?"""
+    """Do both mistakes change the same quantity, so that an answer can hold only one of them?"""
     return bool(set(one.sets.split()) & set(other.sets.split()))
 
 
 def _says_nothing(values):
+    """Are all numbers NaN, or all 0?"""
     return values.dtype.kind == "f" and bool(np.isnan(values).all() or (np.abs(values) < 1e-12).all())
 
 
 def same(exercise, ours, theirs):
-    """Do two outcomes agree as closely as a known wrong answer has to?"""
+    """Do an answer's outcome and a known wrong one agree closely enough to count as the same mistake?"""
     if (ours.values is None) or (theirs.values is None):
         return ours.values is None and theirs.values is None
     if bool(ours.changed) != bool(theirs.changed):
         return False
-    close = max(SAME, exercise.rtol)  # where a rounded number is right, a rounded wrong one is recognised, too
+    close = max(SAME, exercise.rtol)  # an exercise that accepts rounded numbers recognises rounded wrong ones, too
     return all(
         a.dtype.kind == b.dtype.kind or "b" not in (a.dtype.kind, b.dtype.kind)
         for a, b in zip(ours.values, theirs.values, strict=True)
@@ -138,7 +152,7 @@ def explain(exercise, outcomes, right):
     for name, got, right_one in zip(exercise.outputs, outcome.values, want, strict=True):
         if not right_output(exercise, got, right_one):
             break
-    else:  # every value of this case is right, and still not everything is well
+    else:  # every value of this case is right, so the fault is a changed argument or the form of the return value
         kept = "the values are right, but your" if values_right(exercise, outcomes) else "your"
         if outcome.changed:
             return prefix + f"{kept} function changes its input {outcome.changed[0]}."
@@ -154,7 +168,7 @@ def explain(exercise, outcomes, right):
     if problem:
         return prefix + problem + "."
     arrays = cases(exercise, outcomes)[name]
-    if probe.kind == "edge":  # the sentence names this case
+    if probe.kind == "edge":  # `prefix` names this case, so the rest of the sentence is about it alone
         arrays = [case for case in arrays if case.label == probe.label]
     if exercise.value:
         words = _words(exercise) if got.dtype.kind == "U" else ()
@@ -165,7 +179,7 @@ def explain(exercise, outcomes, right):
 
 
 def _in_the_place_of(exercise, outcomes, name):
-    """The output whose right values are returned as `name`, on every case that returns anything; or ""."""
+    """The name of another output whose right values the answer returns as `name`, on every case; or ""."""
     place = exercise.outputs.index(name)
     for other, theirs in enumerate(exercise.outputs):
         pairs = zip(outcomes, expected(exercise), strict=True)
@@ -175,7 +189,7 @@ def _in_the_place_of(exercise, outcomes, name):
 
 
 def named(exercise, candidates):
-    """The causes in words, and the ids of the mistakes that are certain, from what `recognise` found."""
+    """Put the explanations from `recognise` into words. Also return the ids of the mistakes common to all of them."""
     known = {mistake.id: mistake for mistake in exercise.mistakes}
     if len(candidates) == 1:
         says = [known[id].say for id in candidates[0]]
@@ -191,7 +205,7 @@ def named(exercise, candidates):
 
 
 def symptom(exercise, outcomes, found):
-    """What is seen on this answer of that which the mistakes found usually show: sentences, or ""."""
+    """Those usual symptoms (`Mistake.shows`) of the mistakes found that this answer really shows, in words; or ""."""
     if values_right(exercise, outcomes):
         return "" if exercise.value else "the values are right."
     if exercise.behaviour and exercise.behaviour.as_is:
@@ -203,7 +217,7 @@ def symptom(exercise, outcomes, found):
 
 
 def values_right(exercise, outcomes):
-    """Is every number of every case right, whatever else is wrong?"""
+    """Are the outputs right in every case, whatever else is wrong with the answer?"""
     return all(
         outcome.values is not None
         and all(right_output(exercise, got, right) for got, right in zip(outcome.values, want, strict=True))
@@ -212,7 +226,7 @@ def values_right(exercise, outcomes):
 
 
 def cases(exercise, outcomes):
-    """For each output its arrays, the right ones and the inputs' sizes: a dict of name to list of `Compared`."""
+    """Return a dict from the name of each output to a list of `Compared`, one for each probe with a result."""
     found = {name: [] for name in exercise.outputs}
     for probe, outcome, want in zip(exercise.probes, outcomes, expected(exercise), strict=True):
         for name, got, right in zip(exercise.outputs, outcome.values or (), want, strict=False):
@@ -222,20 +236,20 @@ def cases(exercise, outcomes):
 
 
 def _words(exercise):
-    """The words that may be answered: the right one and those of the mistakes."""
+    """For an exercise that asks for a word: the right word, and the words of all known mistakes."""
     sets = [frozenset(), *(frozenset((mistake.id,)) for mistake in exercise.mistakes)]
     return {str(exercise.family(bugs)()) for bugs in sets}
 
 
 def _sizes(exercise, probe):
-    """The numbers by which a result may be too large: sizes of axes, and whole numbers that were handed over."""
+    """Numbers by which a result is often too large, by description: sizes of axes, and integer arguments."""
     sizes = {}
     for name, arg in zip(argument_names(exercise), arguments(exercise, probe), strict=True):
         for axis, size in zip(range(-np.ndim(arg), 0), np.shape(arg), strict=True):
             sizes[f"the size of axis {axis} of {name}"] = size
         if type(arg) is int:
             sizes[name] = arg
-    for name in [name for name in sizes if name == "heads"]:  # the width of one head
+    for name in [name for name in sizes if name == "heads"]:  # a result may also be off by the width of one head
         widths = {axis: size for axis, size in sizes.items() if "_weight" in axis and " -1 " in axis}
         sizes |= {f"{axis} / heads": size // sizes[name] for axis, size in widths.items()}
     return sizes

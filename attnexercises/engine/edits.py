@@ -1,8 +1,8 @@
-"""A known mistake, written as an edit of the book's solution: ``"axis=-1 -> axis=0"``.
+"""Make a known mistake by editing the book's solution: ``"axis=-1 -> axis=0"``.
 
-An edit changes every place of the solution where the code on its left stands, spaces aside. Only the words and signs that
-really differ are replaced: the code around them says which place is meant. Two mistakes can therefore be made at once,
-unless they change the same place, or one takes away all that the other changes.
+An edit changes every place of the solution that matches the code left of the arrow, apart from spaces. Only the tokens
+that differ between the two sides are replaced; the others only show which place is meant. Therefore two mistakes can be
+made at once, unless they change the same place, or one removes all the code that the other changes.
 """
 
 import difflib
@@ -15,28 +15,28 @@ _TOKEN = re.compile(r"""\*\*=?|//=?|[-+*/@%&|^=!<>]=|<<|>>|\w+|"[^"\n]*"|'[^'\n]
 
 
 class Overlap(ValueError):
-    """Two mistakes change the same place, so nobody can make both."""
+    """Two mistakes change the same place, so no answer can contain both."""
 
 
 def with_mistakes(solution, mistakes, bugs):
-    """Return the solution with some of its known mistakes made.
+    """Return the solution with some of its known mistakes in it.
 
     Parameters
     ----------
     solution : callable
         A function whose source can be read.
     mistakes : sequence of Mistake
-        All that are known. The field ``wrong`` of each is an edit, a tuple of edits, or a function of its own that
-        stands in the place of the solution.
+        All known mistakes. The field ``wrong`` of each is an edit, a tuple of edits, or a function that replaces
+        the solution.
     bugs : frozenset of str
-        The ids of those to make; with none of them, the solution itself is returned.
+        The ids of the mistakes to make. If it is empty, the solution itself is returned.
 
     Raises
     ------
     Overlap
         If two of them change the same place.
     ValueError
-        If an edit names code that the solution does not hold.
+        If an edit names code that the solution does not contain.
 
     Examples
     --------
@@ -61,7 +61,7 @@ def with_mistakes(solution, mistakes, bugs):
 
 @lru_cache(maxsize=None)
 def fit_together(exercise, one, other):
-    """Can both mistakes be made in one answer?"""
+    """Can one answer contain both mistakes?"""
     try:
         exercise.family(frozenset((one.id, other.id)))
     except (Overlap, SyntaxError):
@@ -106,7 +106,7 @@ def edited(source, edits):
 
 
 def _lies_in(change, other):
-    """Is the change of one edit in code that another edit takes away as a whole?"""
+    """Does `change` lie in code that `other`, the change of another edit, replaces as a whole?"""
     start, end, place, _ = change
     other_start, other_end, other_place, _ = other
     larger = other_end - other_start > end - start
@@ -115,7 +115,7 @@ def _lies_in(change, other):
 
 @lru_cache(maxsize=None)  # every pair of mistakes asks for the same edits again
 def _changes(source, edit):
-    """What one edit changes: a list of (start, end, text in its place)."""
+    """Return the changes that one edit makes in the source, a list of (start, end, new text between them)."""
     old, arrow, new = re.fullmatch(r"(.*?)( -> ?|$)(.*)", edit, re.DOTALL).groups()
     left, right, whole = _tokens(old), _tokens(new), _tokens(source)
     words = [word for word, _, _ in left]
@@ -126,7 +126,7 @@ def _changes(source, edit):
     for place in places:
         here = whole[place : place + len(left)]
         matcher = difflib.SequenceMatcher(None, words, [word for word, _, _ in right], autojunk=False)
-        if "\n" in new or matcher.ratio() < 0.5:  # something else altogether
+        if "\n" in new or matcher.ratio() < 0.5:  # the two sides have little in common: replace all
             changes.append((here[0][1], here[-1][2], _indented(source, here[0][1], new)))
             continue
         for kind, i, i_end, j, j_end in matcher.get_opcodes():
@@ -136,7 +136,7 @@ def _changes(source, edit):
             end = here[i_end - 1][2] if i < i_end else start
             if i and j:
                 text = new[right[j - 1][2] : right[j_end - 1][2]]
-            else:  # at the beginning of the edit: what follows brings its own space along
+            else:  # at the edit's beginning no token comes before, so an insertion takes the space after it
                 text = new[right[j][1] : right[j_end][1] if i_end == 0 else right[j_end - 1][2]] if j < j_end else ""
             changes.append((start, end, text))
     return changes
@@ -147,6 +147,6 @@ def _tokens(text):
 
 
 def _indented(source, start, new):
-    """Statements in the place of one: each as far to the right as the old one was."""
+    """Indent each line of the new statements as far as the statement that they replace."""
     line = source[source.rfind("\n", 0, start) + 1 : start]
     return new.replace("\n", "\n" + line[: len(line) - len(line.lstrip())])

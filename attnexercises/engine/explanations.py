@@ -1,4 +1,4 @@
-"""How is a wrong array related to the right one? For answers that no known mistake explains."""
+"""Describe a wrong array or value that no known mistake explains, by its relation to the right one."""
 
 import numpy as np
 
@@ -18,12 +18,12 @@ def describe(cases):
     Parameters
     ----------
     cases : list of Compared
-        The cases of one output; at least one is wrong, and an ordinary one if any ordinary one is.
+        The cases of one output, of which at least one is wrong.
 
     Returns
     -------
     str
-        What is lost, or the first relation that holds, or else the largest difference.
+        A wrong shape or NaN, or else the first relation that holds, or else the largest difference.
 
     Examples
     --------
@@ -48,7 +48,10 @@ def describe(cases):
 
 
 def _digits(cases):
-    """Ordinary inputs decide: large scores lose more digits. Infinities that are right have none to lose."""
+    """A sentence if the answer is right to some digits only, or "".
+
+    Ordinary inputs decide how many digits, because large scores lose more. Infinities that are right are left out.
+    """
     cases = [_infinities_aside(case) for case in cases]
     sentence = said(_precision, [case for case in cases if not case.edge])
     if not sentence or sentence == said(_precision, cases):
@@ -57,21 +60,21 @@ def _digits(cases):
 
 
 def _on(case, cases):
-    """Names the case that is meant, if there are several."""
+    """The beginning of a sentence that names the case, if there are several cases."""
     return f'on the case "{case.label}", ' if case.label and len(cases) > 1 else ""
 
 
 def describe_value(got, want, rtol=1e-9, words=()):
-    """Return one sentence about a wrong value; less exact, so as not to give the answer away.
+    """Return one sentence about a wrong value, less exact than `describe`, so as not to give the answer away.
 
     Parameters
     ----------
     got, want : ndarray
-        The value and the right one.
+        The reader's value and the right one.
     rtol : float
-        How close is right.
+        The relative tolerance of a right value.
     words : iterable of str
-        The words that may be answered, if a word is asked for.
+        If the exercise asks for a word, the possible answers.
 
     Examples
     --------
@@ -130,7 +133,7 @@ def _shape(got, want):
 
 
 def _precision(cases):
-    """Nearly right: by how many digits, and why perhaps."""
+    """A sentence for a nearly right answer, on how many digits are right and on the likely cause; otherwise ""."""
     error = max((_relative_error(case.got, case.want) for case in cases), default=0)
     narrow = any(case.got.dtype.kind == "f" and case.got.dtype.itemsize < 8 for case in cases)
     if error >= 1e-3 or (error == 0 and not narrow) or (error > 5e-6 and relations.factor(cases)):
@@ -147,7 +150,7 @@ def _precision(cases):
 
 
 def _rounded(cases):
-    """To how many decimals all numbers are rounded, or 0."""
+    """The number of decimals to which all numbers are the rounded right ones, or 0."""
     for places in range(1, 10):
         if all(_equal_rounded(case.got, case.got, places) for case in cases):
             return places if all(_equal_rounded(case.got, case.want, places) for case in cases) else 0
@@ -159,13 +162,13 @@ def _equal_rounded(got, want, places):
 
 
 def _one_sided(cases):
-    """Are all of many numbers too small, or all too large? Rounding errors of float32 would have either sign."""
+    """Are all numbers too small, or all too large? Rounding errors of float32 would have both signs."""
     errors = np.concatenate([((got - want) * np.sign(want)).ravel() for got, want, *_ in cases])
     return errors.size >= 12 and bool((errors <= 0).all() or (errors >= 0).all())
 
 
 def _infinities_aside(case):
-    """The case with 0 for whatever is infinite in both arrays."""
+    """The case with 0 in place of every infinity that is right."""
     got, want = case.got, case.want
     if got.shape != want.shape or got.dtype.kind != "f" or want.dtype.kind != "f":
         return case

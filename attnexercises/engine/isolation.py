@@ -1,17 +1,16 @@
-"""Judge an answer in a process of its own, so that nothing it does reaches the session.
+"""Judge an answer in a separate process, so that nothing that it does reaches the session.
 
-On Linux a copy of the whole session is made in a few milliseconds (`os.fork`). The copy judges the answer, sends what it
-found, and is gone, with all that was patched, started, left open or eaten up in it. The system ends a copy that has
-computed for too long (`RLIMIT_CPU`), and the session ends one that says nothing for very long, so that compiled code that
-never returns ends with a sentence, too.
+On Linux, `os.fork` copies the whole session in a few milliseconds. The copy judges the answer, sends the result through
+a pipe and ends; everything that the answer replaced, started, left open or used up ends with it. The system ends a copy
+that has computed for too long (`RLIMIT_CPU`), and the session ends a copy that has been silent for very long. So even
+an answer that is stuck in compiled code gets a message.
 
-Elsewhere `grade` judges in the session itself: Windows and the browser cannot copy a process, and on macOS a copy cannot use
-the system's own linear algebra.
+Elsewhere `grade` judges in the session itself, because Windows and the browser cannot copy a process, and because on
+macOS a copy cannot use the system's linear algebra.
 
-What a copy of the session may do while it judges an answer: compute. Nothing here can be undone; the copy is thrown away.
-
-It gets no keyboard and no screen, limits of memory and of processes, no way to end the session, and it cannot change a file that was there
-before. New files it may write: what an answer notes down for itself is its own affair.
+`guard` restricts the copy before it judges. The copy gets no keyboard and no screen, and its memory and its number of
+processes are limited. It can neither end the session nor change a file that existed before. It may write new files,
+which do no harm. The restrictions are never lifted: the copy ends when it has sent the result.
 """
 
 import contextlib
@@ -33,16 +32,18 @@ from attnexercises.engine.model import Exercise, Result
 from attnexercises.engine.registry import find
 from attnexercises.engine.session import session_restored
 
-GRACE = 1.0  # seconds beyond the limit of a call, which the copy stops by itself where it can
+# The copy itself stops a call at its time limit, unless the call is stuck in compiled code. The system ends the copy,
+# or the session gives up waiting, this many seconds later, so that the copy comes first where it can.
+GRACE = 1.0
 OURS = 60.0  # seconds of computing for what the judge does between two calls
-LOOK = 1.0  # seconds between two looks at a copy that says nothing
-ASLEEP = 3  # looks in a row at which it stands still
+LOOK = 1.0  # seconds between two observations of a copy that sends nothing
+ASLEEP = 3  # a copy counts as asleep after this many observations in a row without any progress
 
 _leave = os._exit
 
 
 def grade_apart(exercise, answer, *, details=False):
-    """Judge an answer as `grade` does, in a process of its own where the system has a way to do so.
+    """Judge an answer as `grade` does, but in a separate process where the system allows that.
 
     Examples
     --------
@@ -53,34 +54,34 @@ def grade_apart(exercise, answer, *, details=False):
         exercise = exercise if isinstance(exercise, Exercise) else find(exercise)
         if not possible():
             return grade(exercise, answer, details=details)
-        diagnose.expected(exercise)  # computed here, every later copy has it
+        diagnose.expected(exercise)  # computed before the fork, so that every later copy inherits the cached result
         copy = _copy(exercise, answer, details)
-        if copy is None:  # no room for another process
+        if copy is None:  # the system refused another process
             return grade(exercise, answer, details=details)
         return _watched(exercise, answer, details, *copy)
 
 
 def possible():
-    """Can the session be copied, and is it not a copy already?"""
+    """Can this process be copied, and is it not already judging an answer (as a copy does)?"""
     return sys.platform == "linux" and hasattr(os, "fork") and not is_judging()
 
 
 def _copy(exercise, answer, details):
-    """Let a copy judge; return its number and our end of the pipe that it speaks into. None if there can be none."""
-    from multiprocessing.connection import Connection  # not in every Python, and not needed before
+    """Fork a copy that judges the answer. Return its process id and our end of the pipe; None if forking fails."""
+    from multiprocessing.connection import Connection  # not every Python has it, and only this function needs it
 
     ours, theirs = os.pipe()
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # from Python 3.12 on: "multi-threaded, use of fork() may lead to deadlocks"
-            number = os.fork()
+            pid = os.fork()
     except OSError:
         os.close(ours)
         os.close(theirs)
         return None
-    if number:
+    if pid:
         os.close(theirs)
-        return number, Connection(ours, writable=False)
+        return pid, Connection(ours, writable=False)
     try:
         os.close(ours)
         _judge_here(exercise, answer, details, Connection(theirs, readable=False))
@@ -89,7 +90,7 @@ def _copy(exercise, answer, details):
 
 
 def _judge_here(exercise, answer, details, pipe):
-    """What the copy does."""
+    """Judge the answer in the copy, and send the result through the pipe."""
     from attnexercises.engine.isolation import compute_at_most, guard
 
     def tell(seconds, label):
@@ -103,7 +104,7 @@ def _judge_here(exercise, answer, details, pipe):
 
 
 def _portable(result):
-    """The result without what only this process can hold, such as an object of a class of the reader's."""
+    """The result as a dict. A field that cannot be pickled, such as an object of a reader's class, gets its default."""
     fields = {field.name: getattr(result, field.name) for field in dataclasses.fields(Result)}
     for field in dataclasses.fields(Result):
         try:
@@ -114,7 +115,7 @@ def _portable(result):
 
 
 class _OursAlone(pickle.Unpickler):
-    """Makes nothing of what is sent but numbers, words and what NumPy and we define."""
+    """An unpickler that refuses all classes but those of Python, NumPy and this project: the data may be forged."""
 
     def find_class(self, module, name):
         if module.partition(".")[0] not in ("numpy", "attnlib", "attnexercises", "fractions", "decimal") and module != "builtins":
@@ -126,9 +127,9 @@ def _unpickled(data):
     return _OursAlone(io.BytesIO(data)).load()
 
 
-def _watched(exercise, answer, details, number, pipe):
-    """Wait for what the copy found; end it where it does not come to an end by itself."""
-    label, limit, said, gone, looks = "", 0.0, None, False, _Looks(number)
+def _watched(exercise, answer, details, pid, pipe):
+    """Wait for the result of the copy, end the copy, and return a `Result` even if the copy sent none."""
+    label, limit, said, gone, looks = "", 0.0, None, False, _Looks(pid)
     deadline = time.monotonic() + timelimit.on_the_wall(OURS)
     try:
         while not isinstance(said, dict):
@@ -144,29 +145,29 @@ def _watched(exercise, answer, details, number, pipe):
             if not isinstance(said, dict):
                 limit, label = said
                 deadline = time.monotonic() + timelimit.on_the_wall(limit or OURS) + GRACE
-                looks = _Looks(number)
-    finally:  # also if Ctrl-C was pressed
+                looks = _Looks(pid)
+    finally:  # this runs after Ctrl-C, too
         pipe.close()
-        status = _end(number)
+        status = _end(pid)
     if isinstance(said, dict):
         return Result(**said)
     if os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGXCPU:
         return stopped(exercise, label, timelimit.TimeUp(limit or OURS))
     if gone or not _killed_by_us(status):
-        return ends_python(exercise, label, _how(status))
+        return ends_python(exercise, label, _how_it_ended(status))
     if looks.stood_still and _threads_of_others():
         return grade(exercise, answer, details=details)
     return stopped(exercise, label, timelimit.TimeUp(timelimit.on_the_wall(limit or OURS), waited=True))
 
 
 class _Looks:
-    """Looks at a copy, one after the other: does it compute, or wait for its turn? Or does it stand still?"""
+    """Observes a copy repeatedly, to tell whether it computes (or waits for a processor) or whether it is asleep."""
 
-    def __init__(self, number):
-        self.number, self.before, self.still = number, None, 0
+    def __init__(self, pid):
+        self.pid, self.before, self.still = pid, None, 0
 
     def stands_still(self):
-        """Look once more."""
+        """Observe the copy once more, and return whether it counts as asleep."""
         seen = self._seen()
         self.still = self.still + 1 if seen and seen == self.before and "R" not in seen[0] else 0
         self.before = seen
@@ -177,11 +178,11 @@ class _Looks:
         return self.still >= ASLEEP
 
     def _seen(self):
-        """The states of its threads ("R" for one that computes, or would if it were its turn) and the time they have computed."""
+        """The states of its threads and their processor time. "R" is a thread that runs or waits for a processor."""
         states, ticks = "", 0
         try:
-            for thread in os.listdir(f"/proc/{self.number}/task"):
-                with open(f"/proc/{self.number}/task/{thread}/stat", encoding="utf-8", errors="replace") as file:
+            for thread in os.listdir(f"/proc/{self.pid}/task"):
+                with open(f"/proc/{self.pid}/task/{thread}/stat", encoding="utf-8", errors="replace") as file:
                     fields = file.read().rpartition(")")[2].split()
                 states, ticks = states + fields[0], ticks + int(fields[11]) + int(fields[12])
         except (OSError, ValueError, IndexError):
@@ -189,22 +190,23 @@ class _Looks:
         return states, ticks
 
 
-def _end(number):
-    """End the copy and all that it started; return how it ended."""
-    gone, status = os.waitpid(number, os.WNOHANG)
+def _end(pid):
+    """End the copy and all processes that it started; return the exit status of the copy."""
+    gone, status = os.waitpid(pid, os.WNOHANG)
     for kill in (os.killpg, os.kill):
         try:
-            kill(number, signal.SIGKILL)
+            kill(pid, signal.SIGKILL)
         except OSError:
             pass
-    return status if gone else os.waitpid(number, 0)[1]
+    return status if gone else os.waitpid(pid, 0)[1]
 
 
 def _killed_by_us(status):
     return os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
 
 
-def _how(status):
+def _how_it_ended(status):
+    """Say in a word or two how the copy ended, for the message of the check."""
     if not os.WIFSIGNALED(status):
         return f"exit code {os.WEXITSTATUS(status)}"
     if _killed_by_us(status):
@@ -213,7 +215,7 @@ def _how(status):
 
 
 def _threads_of_others():
-    """Is there a library of threads (OpenMP) that stands still in a copy? Then its silence says nothing about the answer."""
+    """Is a thread library (OpenMP) loaded? It can hang in a forked copy, so silence is not the answer's fault then."""
     try:
         with open("/proc/self/maps", encoding="utf-8", errors="replace") as file:
             return any(name in line for line in file for name in ("libgomp", "libomp", "libiomp"))
@@ -221,18 +223,18 @@ def _threads_of_others():
         return False
 
 
-MEMORY = 4 * 2**30  # bytes beyond those that the session has already
-FILE = 2**26  # bytes of one new file
-COPIES = 64  # processes that it may start by `os.fork`
+MEMORY = 4 * 2**30  # bytes that the copy may use in addition to those of the session
+FILE = 2**26  # bytes that one new file may have
+COPIES = 64  # processes that the copy may start by `os.fork`
 
-_computed = time.process_time  # as it came: an answer can replace it
+_computed = time.process_time  # kept, because an answer can replace it
 
 
 def guard():
-    """Turn this process into one that can hurt nobody."""
-    os.setpgid(0, 0)  # with all it starts, it is ended together; and Ctrl-C is the session's
+    """Restrict this process, a copy of the session, so that an answer can do no harm in it."""
+    os.setpgid(0, 0)  # so that the copy and its children end together, and Ctrl-C reaches only the session
     with contextlib.suppress(OSError, ValueError):
-        signal.set_wakeup_fd(-1)  # a notebook's own, shared with the session
+        signal.set_wakeup_fd(-1)  # a notebook has set this to a pipe that the session still uses
     for number in (signal.SIGINT, signal.SIGTTOU, signal.SIGTTIN):
         signal.signal(number, signal.SIG_IGN)
     for stream in (0, 1, 2):
@@ -241,42 +243,44 @@ def guard():
             os.dup2(nowhere, stream)
             os.close(nowhere)
     faulthandler.disable()
-    gc.freeze()  # what the session holds is the session's to clean up
+    gc.freeze()  # the session's objects are not collected here: their finalizers might do harm
     sys.dont_write_bytecode = True
     _limits()
-    sys.addaudithook(_Files().watch)
+    sys.addaudithook(_AuditHook().watch)
 
 
 def _limits():
     import resource
 
-    with contextlib.suppress(OSError):  # if memory runs out all the same, the system ends this process first
+    with contextlib.suppress(OSError):  # if memory runs out nevertheless, the system ends this process first
         with open("/proc/self/oom_score_adj", "w", encoding="ascii") as file:
             file.write("1000")
     with contextlib.suppress(OSError, ValueError):
         with open("/proc/self/statm", encoding="ascii") as file:
             have = int(file.read().split()[5]) * resource.getpagesize()
-        _lower(resource, resource.RLIMIT_DATA, have + MEMORY)  # not of addresses: threads reserve many, and use few
+        # RLIMIT_AS would also count address space, of which threads reserve much and use little.
+        _lower(resource, resource.RLIMIT_DATA, have + MEMORY)
     _lower(resource, resource.RLIMIT_CORE, 0)
     _lower(resource, resource.RLIMIT_FSIZE, FILE)
 
 
 def compute_at_most(seconds):
-    """From now on this process may compute for so many seconds; then the system ends it, even in the middle of compiled code."""
+    """Let the system end this process after so many more seconds of computing, even in the middle of compiled code."""
     import resource
 
-    _lower(resource, resource.RLIMIT_CPU, math.ceil(_computed() + seconds))  # the system counts whole seconds
+    _lower(resource, resource.RLIMIT_CPU, math.ceil(_computed() + seconds))  # the limit is in whole seconds
 
 
 def _lower(resource, which, limit):
+    """Lower one limit of this process, as far as the system allows."""
     with contextlib.suppress(OSError, ValueError):
         hard = resource.getrlimit(which)[1]
         limit = limit if hard == resource.RLIM_INFINITY else min(limit, hard)
         resource.setrlimit(which, (limit, hard))
 
 
-class _Files:
-    """Sees what a function is about to do with files and processes, and stops what would outlast the check."""
+class _AuditHook:
+    """Refuses operations on files and processes whose effects would outlast the check."""
 
     def __init__(self):
         self.new, self.session, self.own, self.copies = set(), os.getppid(), os.getpid(), 0
@@ -294,7 +298,7 @@ class _Files:
             self.changed(path)
 
     def changed(self, path, directory=-1, *_):
-        """Let nothing be changed but what this process made itself."""
+        """Refuse to change or delete a file, unless this process has created it."""
         if isinstance(path, int):
             return
         path = self.full(path, directory)
@@ -329,23 +333,23 @@ class _Files:
 
 
 _ACTS = {
-    "open": _Files.opened,
-    "os.remove": _Files.changed,
-    "os.rmdir": _Files.changed,
+    "open": _AuditHook.opened,
+    "os.remove": _AuditHook.changed,
+    "os.rmdir": _AuditHook.changed,
     "os.mkdir": lambda files, path, mode, directory: files.changed(path, directory),
-    "os.rename": _Files.renamed,
-    "os.truncate": _Files.changed,
+    "os.rename": _AuditHook.renamed,
+    "os.truncate": _AuditHook.changed,
     "os.chmod": lambda files, path, mode, directory: files.changed(path, directory),
     "os.link": lambda files, old, new, directory, other: files.changed(new, other),
     "os.symlink": lambda files, old, new, directory: files.changed(new, directory),
-    "shutil.rmtree": _Files.changed,
-    "os.kill": _Files.killed,
+    "shutil.rmtree": _AuditHook.changed,
+    "os.kill": _AuditHook.killed,
     "os.killpg": lambda files, group, number: files.killed(-group),
-    "os.fork": _Files.copied,
-    "os.forkpty": _Files.copied,
-    "os.system": _Files.started,
-    "os.exec": _Files.started,
-    "os.posix_spawn": _Files.started,
-    "os.spawn": _Files.started,
-    "subprocess.Popen": _Files.started,
+    "os.fork": _AuditHook.copied,
+    "os.forkpty": _AuditHook.copied,
+    "os.system": _AuditHook.started,
+    "os.exec": _AuditHook.started,
+    "os.posix_spawn": _AuditHook.started,
+    "os.spawn": _AuditHook.started,
+    "subprocess.Popen": _AuditHook.started,
 }

@@ -1,4 +1,4 @@
-"""`grade`: judge an answer. Shows nothing, stores nothing, leaves the session as it was."""
+"""`grade` judges an answer. It prints nothing, stores nothing and leaves the session as it was."""
 
 import inspect
 import threading
@@ -28,7 +28,7 @@ def grade(exercise, answer, *, details=False):
     answer : object
         The reader's function or value.
     details : bool, default False
-        Look for the smallest failing case, too.
+        Whether to look for the smallest failing case, too.
 
     Returns
     -------
@@ -44,7 +44,7 @@ def grade(exercise, answer, *, details=False):
     >>> print(grade("softmax", lambda x: 2 * x).lines[0])
     [!] softmax: not every row sums to 1: one sums to -6.43.
     """
-    with session_restored():  # the judge, too, uses NumPy as it came, whatever the session made of it
+    with session_restored():  # the session may have replaced a NumPy function that the judge itself needs
         exercise = exercise if isinstance(exercise, Exercise) else find(exercise)
         if exercise.id in _judged():
             raise CheckInside(exercise.id)
@@ -60,14 +60,14 @@ _of_this_thread = threading.local()
 
 
 def _judged():
-    """The exercises that are being judged, the innermost last: an answer can call a check in its turn."""
+    """The ids of the exercises that this thread is judging, the innermost last: an answer may itself call a check."""
     if not hasattr(_of_this_thread, "ids"):
         _of_this_thread.ids = []
     return _of_this_thread.ids
 
 
 def is_judging():
-    """Is this called by an answer that is being judged?"""
+    """Is an answer being judged in this thread? If so, the caller is code that the answer has called."""
     return bool(_judged())
 
 
@@ -93,7 +93,7 @@ def _grade(exercise, answer):
 
 
 def stopped(exercise, label, limit):
-    """The `Result` for an answer that had to be stopped on the case of this label; `limit` is the `TimeUp`."""
+    """The `Result` for an answer that the time limit stopped on the case named `label`; `limit` is the `TimeUp`."""
     where = f' on the case "{label}"' if label else ""
     if limit.waited:
         why = "either it waits for something, or the machine is busy; if it is busy, check again later."
@@ -103,7 +103,7 @@ def stopped(exercise, label, limit):
 
 
 def ends_python(exercise, label, how):
-    """The `Result` for an answer with which Python itself ended on the case of this label; `how` is in brackets."""
+    """The `Result` for an answer that ended the Python process on the case named `label`; `how` says in what way."""
     where = f' on the case "{label}"' if label else ""
     return _wrong(exercise, "crashed", f"your {'value' if exercise.value else 'function'} ends Python itself{where} ({how}).")
 
@@ -127,12 +127,12 @@ def _judge(exercise, answer, outcomes):
     else:
         sentence = transposes.explain(exercise, answer, right, crashed) or diagnose.explain(exercise, outcomes, right)
     hint = next((mistake.hint for mistake in exercise.mistakes if mistake.id in found[:1]), None)
-    counted = not diagnose.values_right(exercise, outcomes)  # "0 of 9 cases right" after "the values are right"
+    counted = not diagnose.values_right(exercise, outcomes)  # "0 of 9 cases right" would contradict it
     return _wrong(exercise, status, sentence, right, found, hint, _which_outputs(exercise, outcomes), counted)
 
 
 def _unsuitable(exercise, answer):
-    """Why `answer` cannot be tried at all, or ""."""
+    """Why `answer` cannot even be called with the exercise's arguments, or ""."""
     if exercise.value:
         return ""
     if not callable(answer):
@@ -143,7 +143,7 @@ def _unsuitable(exercise, answer):
     names = argument_names(exercise)
     try:
         signature = inspect.signature(answer)
-    except (ValueError, TypeError):  # some compiled functions do not tell
+    except (ValueError, TypeError):  # some compiled functions have no readable signature
         return ""
     expected = f"{exercise.id}({', '.join(names)})"
     try:
@@ -161,31 +161,33 @@ def _what(answer):
 
 
 def _is_empty(answer, outcome):
-    """Does the function do nothing at all (``pass``, a docstring alone)?"""
+    """Does the function do nothing at all, because its body is only ``pass`` or a docstring?"""
     code = getattr(answer, "__code__", None)
     return outcome.raw is None and code is not None and not code.co_names and len(code.co_code) < 12
 
 
 def _unstable(exercise, answer, outcomes):
-    """Does anything stay between two calls? (A sentence, or "".)"""
+    """A sentence if one call of the answer influences another, because the answer keeps something; otherwise ""."""
     if exercise.value or outcomes[0].values is None:
         return ""
     for outcome in outcomes if not exercise.behaviour else ():
         raw = outcome.raw if isinstance(outcome.raw, tuple) else (outcome.raw,)
-        if outcome.values and not all(map(_still, raw, outcome.values)):
+        if outcome.values and not all(map(_is_unchanged, raw, outcome.values)):
             return "your function returns the same array each time: the next call overwrites what it returned before."
-    for _ in range(2):  # what starts anew at another shape shows at the second call in a row
+    # Some answers forget what they kept when the shape of the input changes. The last probe had another shape than the
+    # first, so the first of these two calls makes such an answer forget, and only the second shows what it keeps.
+    for _ in range(2):
         again = run(exercise, answer, exercise.probes[0])
         if again.values is None or not _equal(outcomes[0].values, again.values):
             return "called twice with the same input, your function gives two answers: it keeps something between calls."
     return ""
 
 
-def _still(raw, value):
-    """Is what was returned still what it was right after the call?"""
+def _is_unchanged(raw, value):
+    """Does the returned object `raw` still hold the values that it held right after the call?"""
     if not isinstance(raw, np.ndarray):
         return True
-    plain = np.ndarray.view(raw, np.ndarray)  # not what a class of the reader's makes of a comparison
+    plain = np.ndarray.view(raw, np.ndarray)  # a subclass by the reader may redefine comparison
     return np.array_equal(plain, value, equal_nan=value.dtype.kind == "f")
 
 
@@ -196,7 +198,7 @@ def _equal(some, others):
 
 
 def _which_outputs(exercise, outcomes):
-    """ "maximum right; total wrong", where there are several outputs and some are right."""
+    """If some of several outputs are right, which ones are, as in "maximum right; total wrong"; otherwise ""."""
     if len(exercise.outputs) == 1 or any(outcome.values is None for outcome in outcomes):
         return ""
     right, wrong = [], []
@@ -232,9 +234,9 @@ def _wrong(exercise, status, sentence, right=None, mistakes=(), hint=None, outpu
     )
     if len(exercise.probes) > 1 and right and counted:
         where = "; ".join(failed[:3]) + (f" and {len(failed) - 3} more" if len(failed) > 3 else "")
-        wrong = f"; wrong: {where}" if passed and failed else ""  # nothing failed: it is the method
+        wrong = f"; wrong: {where}" if passed and failed else ""  # if no case failed, the method is wrong
         lines.append(f"    {outputs}{len(passed)} of {len(exercise.probes)} cases right{wrong}.")
     if not hints_are_off():
-        near = hint and hint < len(exercise.hints)  # the last hint is almost the answer: it comes after the others
+        near = hint and hint < len(exercise.hints)  # the last hint gives almost all away: readers see it last
         lines.append(f'    For help: hint("{exercise.id}"' + (f", {hint})" if near else ")"))
     return Result(status, tuple(lines), passed, failed, tuple(mistakes), hint)

@@ -1,6 +1,8 @@
-"""What an exercise consists of: probes, mistakes, an oracle, a solution and a family of wrong answers.
+"""The data classes of an exercise (`Exercise`, `Probe`, `Mistake`, `Behaviour`) and of a verdict (`Result`).
 
-Exercises whose answer is judged by a run: a schedule that a chip follows, an input that is to break a function.
+An exercise asks for a function by default. `value_exercise` makes one that asks for a value instead, and
+`judged_exercise` one whose value has many right answers, so that a function has to try it out: a schedule that
+a simulated chip follows, for example, or an input that shall break a given function.
 """
 
 from dataclasses import dataclass
@@ -18,16 +20,16 @@ class Probe:
     Parameters
     ----------
     label : str
-        Names the case in messages: "all sizes differ", "large scores".
+        The name of the case in messages, such as "all sizes differ" or "large scores".
     make : callable
-        ``make(rng)`` returns the tuple of arguments. It is called with a fresh
-        generator of a fixed seed each time, so nothing is shared between runs.
+        ``make(rng)`` returns the tuple of arguments. Each call gets a new generator with
+        the same seed, so the arguments are always equal and no array is shared between runs.
     kind : {"ordinary", "equal", "edge"}
-        "ordinary": all sizes differ, so a wrong formula is seen. "equal": some
-        sizes agree, so a formula that mixes up axes runs at all and can be named.
-        "edge": looked at only when the answer is right on the other two.
+        "ordinary": all sizes differ, so that a wrong formula shows. "equal": some sizes
+        agree, so that a formula that mixes up axes does not crash and can be recognised.
+        "edge": a special input, which counts only if the answer is right on all others.
     why : str
-        What the case is for, if no single mistake needs it.
+        The purpose of the case, for a case that no single known mistake needs.
     """
 
     label: str
@@ -43,21 +45,22 @@ class Mistake:
     Parameters
     ----------
     id : str
-        Its name in what `grade` finds, and in what readers have stored.
+        Its name in a `Result` and in the stored progress of readers.
     wrong : str, tuple of str, or callable
-        The mistake itself: an edit of the solution, ``"axis=-1 -> axis=0"`` (see `edits`), or several;
-        where no edit of it says the same, a function that stands in the place of the solution.
+        The mistake itself: one or several edits of the solution, such as ``"axis=-1 -> axis=0"`` (see
+        `edits`). Where no edit can express the mistake, it is a function that replaces the solution.
     say : str
-        The cause, at most 160 characters; never the line of code to type. It holds whatever else
-        is wrong: nothing on the values ("the right ...", "sums to", "times too large").
+        The cause of the mistake in at most 160 characters, but never the line of code to type. The sentence
+        has to be true whatever else is wrong with the answer. Therefore it says nothing about the resulting
+        numbers ("the right ...", "sums to", "times too large").
     hint : int, optional
-        Number of the hint that fits, counted from 1.
+        The number, counted from 1, of the hint that helps against this mistake.
     shows : str
-        What it usually shows, as names in `claims.CLAIMS`: each is measured on the answer
-        and said before the cause if it holds.
+        The usual symptoms of the mistake: names in `relations.CLAIMS`, separated by spaces. Each claim is
+        measured on the reader's answer; one that holds is printed before the cause.
     sets : str
-        The quantities that it sets to something else, in words of your own. Two mistakes that share
-        one are never named together.
+        The quantities that the mistake gives another value, in words that the author chooses, separated by
+        spaces. Two mistakes that change the same quantity are never named together.
     """
 
     id: str
@@ -70,20 +73,21 @@ class Mistake:
 
 @dataclass(frozen=True)
 class Behaviour:
-    """What is compared where many answers are right: not what is returned, but what it does.
+    """How to judge an exercise with many right answers: by the effect of the returned values, not by their numbers.
 
     Parameters
     ----------
     returns : tuple of str
-        Names of what the reader returns; `Exercise.outputs` then names what is compared.
+        The names of the values that the reader's function returns. `Exercise.outputs` then holds the names
+        of the arrays that are compared.
     of : callable
-        ``of(arguments, returned)`` returns a tuple of arrays, which the oracle returns directly.
-        Its ValueError says what does not fit: "returns ...".
+        ``of(arguments, returned)`` computes from the returned values the tuple of arrays that is compared with
+        the oracle's. If the returned values do not fit, it raises a ValueError with a text such as "returns ...".
     differs : callable
-        ``differs(arguments, returned)`` says in one sentence what a wrong answer does, and what it should do.
+        ``differs(arguments, returned)`` returns one sentence about what a wrong answer does and should do.
     as_is : bool
-        What is returned may be anything: it is not read as arrays. What `differs` says then stands before the
-        sentence of a known mistake as well.
+        Whether the returned value is passed on as any Python object and not converted to arrays. The sentence of
+        `differs` is then printed before the sentence of a known mistake, too.
     """
 
     returns: tuple
@@ -99,43 +103,45 @@ class Exercise:
     Parameters
     ----------
     id : str
-        Also the name of the function or value that the reader writes.
+        The name of the exercise, and of the function or value that the reader writes.
     title, chapter, level, minutes : str, str, str, int
-        `chapter` is the topic word; `level` is "easy", "medium" or "hard".
+        `chapter` is the topic word of the chapter; `level` is "easy", "medium" or "hard".
     blanks : int
-        How many TODO the cell in the chapter has: with fewer of them, an answer is begun.
+        The number of TODO in the exercise's cell. If the reader's code holds fewer, the exercise was begun.
     oracle : callable
-        Slow and obvious (loops, `math`); shares nothing with `solution` or attnlib.
+        Computes the right outputs in a slow and obvious way (loops, `math`). It shares no code with `solution`
+        or attnlib.
     solution : callable
-        What readers see, named like the exercise. Uses ``np`` and nothing else.
+        The solution that readers see, a function with the name of the exercise. It uses only ``np``.
     probes : tuple of Probe
-        The first one is ordinary.
+        The inputs on which an answer is tried. The first one has the kind "ordinary".
     mistakes : tuple of Mistake
-        In the order in which they are looked for.
+        The known mistakes, in the order in which an answer is compared with them.
     hints : tuple of str
-        Where to look; the idea; almost the formula. Plain text with `code`.
+        In turn, where to look, the idea, and almost the formula; plain text with `code`.
     why : str
-        Two sentences on the solution.
+        Two sentences on why the solution is written in this way.
     insight : str
-        One line for those who passed.
+        One line that is printed when an answer has passed.
     outputs : tuple of str
-        Names of what is returned.
+        The names of the returned arrays.
     rtol, atol : float
-        How close is right. Tight, so that float32 is told from float64.
+        The tolerances of a right answer, small enough to tell float32 from float64.
     cancelling : tuple of frozenset
-        Sets of mistakes that undo each other.
+        Sets of ids of mistakes that cancel each other, so that an answer with all of them is right.
     value : bool
-        The answer is a number, tuple, array or word, not a function.
+        Whether the answer is a number, tuple, array or word, and not a function.
     method : callable, optional
-        ``method(answer)`` looks at *how* an answer with the right values got them, and
-        returns a sentence if that is not what the exercise is about, otherwise "".
+        ``method(answer)`` examines *how* an answer with right values computes them. It returns a sentence if the
+        answer avoids what the exercise is about, otherwise "".
     behaviour : Behaviour, optional
-        Judges what the returned arrays do, not the arrays.
+        For an exercise that is judged by the effect of the returned values and not by their numbers.
     consistent : callable, optional
-        ``consistent(arguments)`` computes anew the arguments that follow from others, for a case made smaller.
+        ``consistent(arguments)`` recomputes the arguments that depend on other arguments. It is needed when the
+        search for the smallest failing case has made some arguments smaller.
     family : callable, optional
-        ``family(bugs)`` returns the solution with the mistakes of these ids made, ``family(frozenset())`` the solution
-        itself. By default it makes their edits.
+        ``family(bugs)`` returns the solution with the mistakes of these ids in it; ``family(frozenset())`` is the
+        solution itself. By default it applies the edits of the mistakes to the solution.
     """
 
     id: str
@@ -168,25 +174,25 @@ class Exercise:
 
 @dataclass(frozen=True)
 class Result:
-    """What `grade` found.
+    """The verdict of `grade` on one answer.
 
     Attributes
     ----------
     status : {"unattempted", "crashed", "wrong", "passed"}
     passed, failed : tuple of str
-        Labels of the cases.
+        The labels of the probes on which the answer is right, and of those on which it is wrong.
     mistakes : tuple of str
-        Ids of the mistakes that were recognised, at most two.
+        The ids of the recognised mistakes, at most two.
     hint : int or None
-        The hint that fits.
+        The number of the hint that helps against the first of them.
     lines : tuple of str
-        What the reader sees.
+        The lines of the message for the reader.
     case : Case or None
         The smallest failing case, if `grade` was asked for details.
     stopped : str
-        A sentence on the reader's own line at which it stopped there; "" if it did not.
+        If the answer raised an exception on the failing case, a sentence with the reader's line; otherwise "".
     printed : tuple of str
-        The first lines of what it printed there.
+        The first lines that the answer printed on the failing case.
     """
 
     status: str
@@ -208,13 +214,15 @@ def value_exercise(id, *, answer, oracle, mistakes=(), rtol=1e-9, **rest):
     id : str
     answer : callable
         The solution: a function without arguments that ends with ``return value``.
-        Readers see its body, with ``id = value`` as last line.
+        Readers see its body, with ``id = value`` as the last line.
     oracle : callable
-        Finds the same value in another way.
+        A function without arguments that finds the same value in another way.
     mistakes : sequence of Mistake
-        Known wrong values: the field ``wrong`` of each is a function without arguments, or an edit of `answer`.
+        Known wrong values. The field ``wrong`` of each is a function without arguments, or an edit of `answer`.
+    wrong : dict of Mistake to callable, optional
+        More known mistakes, each with the value of its field ``wrong``.
     rtol : float
-        Relative tolerance for numbers.
+        The relative tolerance for numbers.
     **rest
         The other fields of `Exercise`.
 
@@ -238,19 +246,22 @@ RIGHT = "right"
 
 
 def judged_exercise(id, *, judge, answer, mistakes=(), **rest):
-    """Return an `Exercise` whose answer is a value of any kind, and right if a run of it is.
+    """Return an `Exercise` whose answer is a value of any kind, and is judged by trying it out.
 
     Parameters
     ----------
     id : str
     judge : callable
-        ``judge(answer)`` returns a verdict and a sentence: "right", or what is wrong in a word or two, and what was
-        seen on this very answer. It stands whatever it is given.
+        ``judge(answer)`` tries the answer and returns a verdict and a sentence. The verdict is "right" or names the
+        fault in a word or two; the sentence says what happened with this very answer. `judge` must not raise an
+        exception, whatever object it is given.
     answer : callable
         The solution: a function without arguments.
     mistakes : sequence of Mistake
-        Known wrong answers: the field ``wrong`` of each is a function without arguments. The id of each mistake is its
-        verdict; what it says stands behind what was seen.
+        Known wrong answers. The field ``wrong`` of each is a function without arguments. The id of a mistake is the
+        verdict of `judge` on it, and its text is printed after the sentence of `judge`.
+    wrong : dict of Mistake to callable, optional
+        More known mistakes, each with the value of its field ``wrong``.
     **rest
         The other fields of `Exercise`.
 

@@ -1,6 +1,7 @@
-"""An answer of several outputs with blanks in it: the outputs that do not depend on a blank are judged all the same.
+"""Judge those outputs of an unfinished answer that do not depend on a blank.
 
-Which do not, is tried: the blanks take one number, then another, and what stays the same has nothing to do with them.
+Which outputs these are is found out by running the answer twice, with a different number for the blanks each time. An
+output that is the same in both runs does not depend on them.
 """
 
 from dataclasses import replace
@@ -21,13 +22,13 @@ def what_stands(exercise, answer):
     ----------
     exercise : Exercise
     answer : callable
-        It has met a blank.
+        A function that has used a blank.
 
     Returns
     -------
     tuple of str
-        Nothing if all outputs depend on a blank, or it cannot be found out; else "d_value right; d_query, d_key
-        still TODO", and after it a sentence on the first wrong output.
+        A summary such as "d_value right; d_query, d_key still TODO", then a sentence on the first wrong output, if
+        there is one. Empty if every output depends on a blank, or if that cannot be found out.
     """
     if len(exercise.outputs) < 2 or exercise.value or exercise.behaviour:
         return ()
@@ -51,7 +52,7 @@ def what_stands(exercise, answer):
 
 
 def _is_done(exercise, answer, place):
-    """Does this output come out the same whatever the blanks are?"""
+    """Is this output the same for both numbers in place of the blanks?"""
     alone, part = _only(exercise, place), _part(answer, place)
     for probe in alone.probes:
         seen = []
@@ -67,7 +68,7 @@ def _is_done(exercise, answer, place):
 
 
 def _only(exercise, place):
-    """The same exercise, of which one output is asked for."""
+    """The same exercise, but asking for one of its outputs only."""
     key = exercise.id, place
     if key not in _alone:
         _alone[key] = replace(
@@ -79,7 +80,7 @@ def _only(exercise, place):
     return _alone[key]
 
 
-_alone = {}  # so that what is right is computed once
+_alone = {}  # keeps these exercises, so that `diagnose.expected` computes the right outputs of each only once
 
 
 def _part(answer, place):

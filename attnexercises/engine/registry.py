@@ -1,4 +1,7 @@
-"""Every exercise of the book by its id. A chapter has one folder; each file in it lists its own in ``EXERCISES``."""
+"""Find every exercise of the book by its id.
+
+Each chapter has a folder, and each file in it lists its exercises in ``EXERCISES``.
+"""
 
 import difflib
 import importlib
@@ -33,14 +36,14 @@ def registry():
 
 
 def _modules():
-    """The files of all chapters' folders."""
+    """Yield the names of the modules in the folders of all chapters."""
     for chapter in BOOK_ORDER:
         folder = importlib.import_module(f"{PACKAGE}.{chapter}")
         yield from sorted(module.name for module in pkgutil.iter_modules(folder.__path__, f"{folder.__name__}."))
 
 
 def find(id):
-    """Return the exercise called `id`; raise a ValueError that suggests a near one, or says what an id is."""
+    """Return the exercise called `id`, or raise a ValueError that suggests a similar id or says what an id is."""
     exercises = registry()
     if not isinstance(id, str):
         raise ValueError(f'`id` is the name of an exercise in quotes, such as "softmax"; this is {described(id)}.')
@@ -51,7 +54,7 @@ def find(id):
 
 
 def described(thing):
-    """What was given in the place of a word: "a function", "the number 3".
+    """Describe an object that was given where a name was expected: "a function", "the number 3".
 
     Examples
     --------

@@ -1,27 +1,29 @@
-"""What can be claimed of a wrong answer: each claim is measured on the cases, and "" unless it holds in all of them.
+"""Claims about a wrong answer ("every number is 2 times the right one"), and how to find out which of them hold.
 
-What is said of what can be seen on a wrong answer: which claim, and where it holds.
+Each function in `CLAIMS` takes a list of `Compared`, one for each case. It returns the claim in words if the claim
+holds in all of these cases, otherwise "". `said` finds the widest range of cases in which one claim holds, and `seen`
+picks the first of several claims that holds.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-CLOSE = 1e-6  # two arrays "agree" in this file; a float32 answer is told apart elsewhere
+CLOSE = 1e-6  # the relative tolerance of this module, too large to tell float32 from float64
 
 
 def minus(cases):
-    """Is it the right answer with the other sign?"""
-    if _nothing(cases) or not all(agree(-case.got, case.want) for case in cases):
+    """The answer has the wrong sign."""
+    if _all_zero(cases) or not all(agree(-case.got, case.want) for case in cases):
         return ""
     return "exactly minus the right answer"
 
 
 def factor(cases):
-    """One factor, the same everywhere or the size of an axis."""
+    """The answer is the right one times a factor, which is the same in all cases or the size of an axis."""
     usable = [case for case in cases if np.any(case.want)]
     factors = [_one_factor(case) for case in usable]
-    if sum(np.count_nonzero(case.want) for case in usable) < 2:  # one number is some multiple of any other
+    if sum(np.count_nonzero(case.want) for case in usable) < 2:  # a single number is always a multiple of another
         return ""
     if None in factors or not all(agree(case.got, 0.0) for case in cases if not np.any(case.want)):
         return ""
@@ -35,6 +37,7 @@ def factor(cases):
 
 
 def _one_factor(case):
+    """The factor by which the answer is too large on this case; None if there is no such factor."""
     at = np.abs(case.want).argmax()
     ratio = case.got.ravel()[at] / case.want.ravel()[at]
     return float(ratio) if ratio != 0 and agree(case.got, ratio * case.want) else None
@@ -47,7 +50,10 @@ def _times(ratio):
 
 
 def _size(factors, cases):
-    """The factor may differ from case to case and still be the size of one axis; a constant size proves nothing."""
+    """The words for factors that are, in every case, the size of the same axis, its square root or a reciprocal.
+
+    If the size is the same whole number in all cases, the agreement may be a coincidence and proves nothing.
+    """
     for power, words in ((1, "{}"), (0.5, "the square root of {}")):
         for sign, much in ((1, "too large"), (-1, "too small")):
             for name in cases[0].sizes:
@@ -70,7 +76,7 @@ def offset(cases):
 
 
 def transposed(cases):
-    """The last two axes, where they have one size."""
+    """The last two axes are swapped. (If their sizes differed, the shape would be wrong, which is said elsewhere.)"""
     square = all(case.want.ndim >= 2 and case.want.shape[-1] == case.want.shape[-2] for case in cases)
     if square and all(agree(case.got.swapaxes(-1, -2), case.want) for case in cases) and not _right(cases):
         return "the last two axes are swapped (transposed)"
@@ -78,7 +84,7 @@ def transposed(cases):
 
 
 def one_element(cases):
-    """Only the first, or only the last, of axis 0 is right."""
+    """Only the first, or only the last, element along axis 0 is right."""
     found = set()
     for case in cases:
         if case.want.ndim < 2 or case.want.shape[0] < 2:
@@ -103,6 +109,7 @@ def column_factor(cases):
 
 
 def _factor_along(cases, axis, name):
+    """The words for an answer that is right up to one factor for each row, or each column."""
     first = None
     for got, want, *_ in cases:
         if want.ndim < -axis or want.ndim < 2 or want.shape[axis] < 2:
@@ -110,7 +117,7 @@ def _factor_along(cases, axis, name):
         at = np.abs(want).argmax(axis=axis, keepdims=True)
         top, bottom = np.take_along_axis(got, at, axis), np.take_along_axis(want, at, axis)
         factors = top / np.where(bottom == 0, np.nan, bottom)
-        usable = np.isfinite(factors) & (factors != 0)  # zeros are 0 times whatever is right
+        usable = np.isfinite(factors) & (factors != 0)  # a zero is 0 times any right number
         if not usable.all() or not agree(got, factors * want):
             return ""
         if first is None and not np.allclose(factors, 1):
@@ -119,7 +126,7 @@ def _factor_along(cases, axis, name):
 
 
 def row_offset(cases):
-    """A constant added to each row, as if no softmax followed."""
+    """The answer is right up to a constant added to each row, which a softmax would cancel."""
     for got, want, *_ in cases:
         difference = got - want
         if want.ndim < 1 or want.shape[-1] < 2 or not agree(difference, difference[..., :1]):
@@ -135,7 +142,7 @@ def permuted(cases):
 
 
 def rows_sum(cases):
-    """Where the right rows sum to 1: do these?"""
+    """The right rows sum to 1, and one of the answer's does not."""
     if not all(case.want.ndim and case.want.size and agree(case.want.sum(axis=-1), 1.0) for case in cases):
         return ""
     for case in cases:
@@ -147,7 +154,7 @@ def rows_sum(cases):
 
 
 def negative_rows(cases):
-    """Rows that sum to 1 all the same."""
+    """Some numbers are negative, although each row sums to 1."""
     if rows_sum(cases) or not all(agree(case.want.sum(axis=-1), 1.0) for case in cases if case.want.ndim):
         return ""
     if any(case.want.ndim == 0 for case in cases) or not all(agree(case.got.sum(axis=-1), 1.0) for case in cases):
@@ -157,7 +164,7 @@ def negative_rows(cases):
 
 
 def axis_0_sum(cases):
-    """Sums of 1 along axis 0, where it ought to be the last one."""
+    """The answer sums to 1 along axis 0, and the right one along the last axis."""
     if not rows_sum(cases) or not all(case.want.ndim >= 2 for case in cases):
         return ""
     along_0 = all(agree(case.got.sum(axis=0), 1.0) for case in cases)
@@ -165,21 +172,21 @@ def axis_0_sum(cases):
 
 
 def total_sum(cases):
-    """All numbers together sum to 1, where each row ought to."""
+    """All numbers together sum to 1, where each row should."""
     if not rows_sum(cases) or not all(agree(case.got.sum(), 1.0) for case in cases):
         return ""
     return "all numbers together sum to 1, and not each row"
 
 
 def largest_one(cases):
-    """What is left of a softmax without its division."""
+    """The largest number of each row is 1, as in a softmax without the division."""
     if not rows_sum(cases) or not all(agree(case.got.max(axis=-1), 1.0) for case in cases):
         return ""
     return "the largest number of each row is 1, not the sum of the row"
 
 
 def rows_sum_to_zero(cases):
-    """Where the right rows sum to 0: do these?"""
+    """The right rows sum to 0, and one of the answer's does not."""
     for got, want, *_ in cases:
         if not want.ndim or want.shape[-1] < 2 or not agree(want.sum(axis=-1), 0.0):
             return ""
@@ -190,20 +197,20 @@ def rows_sum_to_zero(cases):
 
 
 def zero(cases):
-    """Nothing is left, up to rounding."""
+    """Every number is 0, up to rounding."""
     if _right(cases) or any(np.abs(case.got).max(initial=0) > 1e-9 * np.abs(case.want).max(initial=0) for case in cases):
         return ""
     return "every number is 0" if any(case.got.size > 1 for case in cases) else "your number is 0"
 
 
 def complement(cases):
-    """True where False is right, everywhere."""
+    """Every boolean is the opposite of the right one."""
     fits = all(case.want.dtype.kind == case.got.dtype.kind == "b" and case.got.shape == case.want.shape for case in cases)
     return "every entry is the opposite of the right one" if fits and all((c.got != c.want).all() for c in cases) else ""
 
 
 def lost(cases):
-    """NaN and infinities where they do not belong, and those that are missing, counted on one case."""
+    """NaN or infinities in wrong places, or infinities that are missing. The numbers are counted on a single case."""
     if len(cases) > 1:
         return ""
     got, want, *_ = cases[0]
@@ -233,7 +240,7 @@ CLAIMS = {
 
 
 def agree(a, b):
-    """Equal to six digits of the largest number."""
+    """Are both equal up to a millionth of the largest number?"""
     scale = float(np.abs(b).max(initial=0)) if np.ndim(b) else abs(float(b))
     return bool(np.allclose(a, b, rtol=CLOSE, atol=CLOSE * max(scale, 1e-3)))
 
@@ -242,12 +249,13 @@ def _right(cases):
     return all(agree(case.got, case.want) for case in cases)
 
 
-def _nothing(cases):
+def _all_zero(cases):
+    """Is every right number 0?"""
     return not any(np.any(case.want) for case in cases)
 
 
 def number(x, told_from=None):
-    """Three digits, or as many as it takes to tell it from another number."""
+    """Write a number with three digits, or with as many as it takes to differ from `told_from`."""
     x = float(x)
     if np.isnan(x):
         return "NaN"
@@ -259,24 +267,24 @@ def number(x, told_from=None):
     return str(int(x)) if x == round(x) and abs(x) < 1e6 else f"{x:.{digits}g}"
 
 
-LONGEST = 159  # characters of all that is said before the cause
+LONGEST = 159  # characters that all sentences before the cause may have together
 
 
 class Compared(NamedTuple):
-    """What one output was on one probe, beside what it had to be.
+    """One output of an answer on one probe, together with the right output.
 
     Parameters
     ----------
     got, want : ndarray
         The answer's array and the right one.
     sizes : dict of str to int
-        The sizes of the inputs' axes, by their description.
+        The sizes of the inputs' axes, by a description of the axis.
     label : str
-        Names the probe.
+        The label of the probe.
     right : bool
-        Is it right there?
+        Whether the output is right.
     edge : bool
-        Is it a probe that is looked at only when the ordinary ones are right?
+        Whether the probe has the kind "edge".
     """
 
     got: object
@@ -288,12 +296,12 @@ class Compared(NamedTuple):
 
 
 def seen(claims, outputs):
-    """Return the sentences for those claims that hold on this answer, each in the widest range where it holds.
+    """Return the sentences for those claims that hold, each with the widest range of cases in which it holds.
 
     Parameters
     ----------
     claims : iterable of str
-        Names in `CLAIMS`, the first choice first; of one output, the first that holds is said.
+        Names in `CLAIMS`. For each output, only the first claim that holds is said.
     outputs : dict of str to list of Compared
         The cases of each output.
 
@@ -316,14 +324,17 @@ def seen(claims, outputs):
 
 
 def said(claim, cases):
-    """The words of a claim with the range in which it holds: everywhere, where the answer is wrong, or on one case."""
+    """The words of a claim with the widest range in which it holds, or "".
+
+    The ranges are all cases, the wrong ones, the wrong ordinary ones, and one case.
+    """
     wrong = [case for case in cases if not case.right]
     ordinary = [case for case in wrong if not case.edge]
     ranges = [("", cases), ("where it is wrong, ", wrong), ("on ordinary inputs, ", ordinary)]
     if any(case.right and not case.edge for case in cases):
         ranges[2] = ("on ordinary inputs where it is wrong, ", ordinary)
     first = (ordinary or wrong)[:1]
-    if claim is lost:  # counted on one case
+    if claim is lost:  # it counts numbers, so it is about one case
         ranges = []
     if first:
         ranges.append((f'on the case "{first[0].label}", ' if len(cases) > 1 else "", first))
@@ -335,7 +346,7 @@ def said(claim, cases):
 
 
 def _comparable(cases):
-    """Numbers of the right shape, none of them lost?"""
+    """Do all arrays hold finite numbers, in the right shape?"""
     return all(
         case.got.shape == case.want.shape and case.want.dtype.kind in "fiu" and case.got.dtype.kind in "fiu"
         and np.isfinite(case.want).all() and np.isfinite(case.got).all()

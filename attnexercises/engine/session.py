@@ -1,11 +1,12 @@
-"""Leave the session as it was: whatever a function of the reader's changes in Python itself is put back.
+"""Undo whatever a reader's function changes in the Python session.
 
-A function can replace `np.exp`, `math.exp` or `sum`, change the working directory, the environment, the limit of
-recursion, the stream that is printed to. While a check runs, all of that is as it came with Python and NumPy, whatever the
-session made of it before; afterwards it is what it was before the check.
+A function can replace `np.exp`, `math.exp` or `sum`, and it can change the working directory, the environment, the
+recursion limit or the output stream. While a check runs, all of these are as Python and NumPy defined them, even if the
+session has changed them. After the check they are what they were before it.
 
-All of that takes longer than most answers do, so it is done once a check. Between the calls of one check only that is put back
-with which the judge itself computes: the functions and settings of Python and NumPy, the modules, who is told of every line.
+Restoring everything takes longer than most answers do, so `session_restored` does it once for each check. Between two
+calls of the same check, `call_restored` restores only what the judge itself needs: the functions and settings of Python
+and NumPy, the loaded modules, and the trace functions.
 """
 
 import builtins
@@ -29,7 +30,7 @@ import warnings
 import numpy as np
 
 _MODULES = (builtins, np, np.random, np.linalg, math, cmath, random, itertools, functools, operator, time, os, warnings)
-_PRIVATE = ("__import__", "__build_class__")  # of the names with underscores those that a function may reach for
+_PRIVATE = ("__import__", "__build_class__")  # the only names with underscores that a function may use
 _REPLACED_BY_US = {builtins: ("input",), os: ("_exit", "abort"), warnings: ("filters", "showwarning")}
 _AS_THEY_CAME = {
     module: {
@@ -39,14 +40,14 @@ _AS_THEY_CAME = {
     }
     for module in _MODULES
 }
-_leave, _all, _map, _vars, _is = os._exit, all, map, vars, operator.is_  # as they came, too
+_leave, _all, _map, _vars, _is = os._exit, all, map, vars, operator.is_  # a function can replace these too
 _MISSING = object()
-_PATIENCE = 5.0  # seconds for a thread that is just about to end, on a busy machine, too
-_inside = threading.local()  # in which threads a check is going on
+_PATIENCE = 5.0  # seconds to wait for a thread that is about to end; enough even on a busy machine
+_inside = threading.local()  # `_inside.check` is True in a thread that is running a check
 
 
 class _Silent(io.TextIOBase):
-    """What a checked function prints goes here, so that the message of the check stays alone."""
+    """A stream that drops everything, so that only the message of the check is printed."""
 
     def write(self, text):
         return len(text)
@@ -54,16 +55,16 @@ class _Silent(io.TextIOBase):
 
 @contextlib.contextmanager
 def session_restored():
-    """Run with Python and NumPy as they came, and silently; afterwards put back all that a function might have changed."""
+    """Run the block silently and with the original Python and NumPy; then restore all that it may have changed."""
     before = {}
-    for module in _MODULES:  # `builtins` first: what follows is written in it
+    for module in _MODULES:  # `builtins` is the first, because the code below uses it
         if not _is_as_it_came(module):
             before[module] = {**_vars(module)}
             _put(module, _AS_THEY_CAME[module])
     stood_in = {module: {name: getattr(module, name) for name in names} for module, names in _REPLACED_BY_US.items()}
     outer, _inside.check = getattr(_inside, "check", False), True
     with contextlib.ExitStack() as stack:
-        for put_back in (_python, _modules, _folder, _interrupts, _pictures):
+        for put_back in (_interpreter, _modules, _folder, _interrupts, _display):
             stack.callback(put_back())
         stack.enter_context(_settings())
         stack.enter_context(contextlib.redirect_stdout(_Silent()))
@@ -83,9 +84,10 @@ def session_restored():
 
 @contextlib.contextmanager
 def call_restored(left):
-    """Run one call of an answer; afterwards the judge can go on as before.
+    """Run one call of an answer, then restore what the judge needs.
 
-    What cannot stay unsaid is added to the list `left`, each as the rest of a sentence "your function ...".
+    Side effects that the reader must be told about are added to the list `left`, each as the rest of a sentence
+    "your function ...".
     """
     threads, traced, profiled = set(threading.enumerate()), sys.gettrace(), sys.getprofile()
     put_modules_back = _modules()
@@ -95,21 +97,21 @@ def call_restored(left):
         finally:
             put_functions_back(left)
             put_modules_back()
-            _not_told(traced, profiled)
+            _restore_tracing(traced, profiled)
             if _still_running(threads):
                 left.append("starts a thread that is still running when it returns")
 
 
 @contextlib.contextmanager
 def _settings():
-    """Warnings, and how NumPy handles errors and prints: ours inside, afterwards those of before."""
+    """Inside the block, ignore warnings and NumPy's errors; afterwards restore how both, and printing, are handled."""
     with warnings.catch_warnings(), np.errstate(all="ignore"), np.printoptions():
         warnings.simplefilter("ignore")
         yield
 
 
 def put_functions_back(left):
-    """The functions of Python and NumPy as they came; what had been replaced is added to `left`, as above."""
+    """Restore the functions of Python and NumPy. For each one that was replaced, add a text to `left` as above."""
     for module in _MODULES:
         if not _is_as_it_came(module):
             replaced = _replaced(module)
@@ -118,12 +120,13 @@ def put_functions_back(left):
 
 
 def _is_as_it_came(module):
-    """Is nothing replaced in this module? (Asked often, so without a loop in Python.)"""
+    """Does every name of this module still have its original value? Called often, so `map` replaces a Python loop."""
     kept = _AS_THEY_CAME[module]
     return _all(_map(_is, _map(_vars(module).get, kept), kept.values()))
 
 
 def _put(module, values):
+    """Set the names of a module to the given values; delete those whose value is `_MISSING`."""
     space = _vars(module)
     for name, value in values.items():
         if value is _MISSING:
@@ -133,19 +136,20 @@ def _put(module, values):
 
 
 def _replaced(module):
+    """The names of a module that were replaced, as in "np.exp"."""
     prefix = {"numpy": "np.", "builtins": ""}.get(module.__name__, f"{module.__name__}.").replace("numpy.", "np.")
     return [prefix + name for name, value in _AS_THEY_CAME[module].items() if _vars(module).get(name) is not value]
 
 
 def _stand_ins():
-    """What must not happen in the middle of a check: a question that nobody sees, the end of the session."""
+    """Replacements for functions that must not run during a check: `input`, whose question nobody sees, and exits."""
     session = os.getpid()
 
     def no_input(prompt=""):
         raise EOFError("a check answers no `input`")
 
     def no_exit(code=0):
-        if os.getpid() != session:  # a process that the function started
+        if os.getpid() != session:  # the function forked, and this is its child
             _leave(code)
         raise SystemExit(code)
 
@@ -156,15 +160,18 @@ def _stand_ins():
 
 
 def _still_running(before):
-    """Does a thread live that was not there before? One that is just about to end is waited for."""
+    """Is there a live thread that is not in `before`? A thread that is about to end gets a few seconds to do so."""
     new = [thread for thread in threading.enumerate() if thread not in before]
     for thread in new:
         thread.join(_PATIENCE)
     return any(thread.is_alive() for thread in new)
 
 
-def _python():
-    """Settings and hidden states of the interpreter. Returns, as the functions below, how to put them back."""
+def _interpreter():
+    """Remember the settings and hidden states of the interpreter.
+
+    This function and those below each return a function that restores what they have remembered.
+    """
     numpy_random, python_random, context = np.random.get_state(), random.getstate(), decimal.getcontext().copy()
     recursion, switch, collects = sys.getrecursionlimit(), sys.getswitchinterval(), gc.isenabled()
     hooks = {name: getattr(sys, name) for name in ("stdin", "displayhook", "excepthook", "breakpointhook")}
@@ -179,15 +186,15 @@ def _python():
         (gc.enable if collects else gc.disable)()
         for name, value in hooks.items():
             setattr(sys, name, value)
-        _not_told(traced, profiled)
-        with contextlib.suppress(RecursionError):  # already deeper than that
+        _restore_tracing(traced, profiled)
+        with contextlib.suppress(RecursionError):  # the stack is already deeper than the limit
             sys.setrecursionlimit(recursion)
 
     return put_back
 
 
-def _not_told(traced, profiled):
-    """Nobody but who was there before is told of every line and every call."""
+def _restore_tracing(traced, profiled):
+    """Set the trace and profile functions to what they were before."""
     if sys.gettrace() is not traced:
         sys.settrace(traced)
     if sys.getprofile() is not profiled:
@@ -195,11 +202,12 @@ def _not_told(traced, profiled):
 
 
 def _modules():
-    """Modules that were loaded stay so, and where Python looks for more stays, too."""
+    """Remember the loaded modules and where Python searches for others."""
     loaded, path, finders = dict(sys.modules), list(sys.path), list(sys.meta_path)
 
     def put_back():
-        if not _all(_map(_is, _map(sys.modules.get, loaded), loaded.values())):  # no loop in Python: there are thousands
+        # There are thousands of modules, so `map` is used: a Python loop would be slow.
+        if not _all(_map(_is, _map(sys.modules.get, loaded), loaded.values())):
             sys.modules.update(loaded)
         sys.path[:], sys.meta_path[:] = path, finders
 
@@ -207,11 +215,11 @@ def _modules():
 
 
 def _folder():
-    """The working directory and the environment."""
-    environment = dict(os.environ._data)  # as the system has it: quick to compare
+    """Remember the working directory and the environment."""
+    environment = dict(os.environ._data)  # the undecoded variables, which are quick to compare
     try:
         folder = os.getcwd()
-    except OSError:  # it is gone
+    except OSError:  # the working directory was deleted
         folder = None
 
     def put_back():
@@ -229,7 +237,7 @@ def _folder():
 
 
 def _interrupts():
-    """What Ctrl-C does; only the main thread may set it."""
+    """Remember the handler of Ctrl-C, which only the main thread may set."""
     if threading.current_thread() is not threading.main_thread():
         return lambda: None
     handler = signal.getsignal(signal.SIGINT)
@@ -241,8 +249,8 @@ def _interrupts():
     return put_back
 
 
-def _pictures():
-    """What a notebook would show; nothing of it, as of what is printed."""
+def _display():
+    """Let a notebook display nothing, just as nothing is printed, and remember how it displays."""
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     publisher = getattr(shell, "display_pub", None)
     if publisher is None:

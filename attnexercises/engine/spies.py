@@ -1,4 +1,4 @@
-"""For one call, put something in the place of every function of NumPy's."""
+"""Replace every function of NumPy for the duration of a `with` block, to observe or change its calls."""
 
 import types
 from contextlib import contextmanager
@@ -6,7 +6,7 @@ from contextlib import contextmanager
 import numpy as np
 
 _FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, np.ufunc, type(np.concatenate))
-_SETTINGS = ("shape", "ndim", "size", "errstate", "seterr", "geterr", "printoptions")  # nothing is computed by them
+_SETTINGS = ("shape", "ndim", "size", "errstate", "seterr", "geterr", "printoptions")  # these compute nothing
 
 
 class _Spy:
@@ -16,13 +16,13 @@ class _Spy:
     def __call__(self, *arguments, **options):
         return self._call(self._function, *arguments, **options)
 
-    def __getattr__(self, name):  # np.add.reduce and its like
+    def __getattr__(self, name):  # for attributes such as np.add.reduce
         return getattr(self._function, name)
 
 
 @contextmanager
 def spies(call):
-    """Inside, ``np.name(...)`` is ``call(np.name, ...)``, whoever calls it.
+    """Inside the block, ``np.name(...)`` becomes ``call(np.name, ...)``, in all code that calls NumPy.
 
     Examples
     --------

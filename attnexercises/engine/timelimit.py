@@ -1,20 +1,20 @@
 """Stop a function that never ends.
 
-The limit is on processor time: the time that the thread of the function has really computed. On a busy machine a right
-answer waits long for its turn and computes as little as ever, so no other program can make it look endless. A function
-that computes nothing, because it sleeps or waits, is stopped by a second limit: a generous one, on the clock on the wall.
+The limit is on processor time, the time for which the function's thread has really computed. On a busy machine a right
+answer waits long for a processor but computes no longer than usual, so a busy machine cannot make it look endless.
+A function that sleeps or waits uses no processor time, so there is also a second, generous limit on wall-clock time.
 
-Python has no single way to stop a function, so there are two:
+Python has no way to stop a function that works everywhere, so there are two:
 
-* on the main thread of Linux and macOS, a timer signal;
-* elsewhere (Windows, other threads, the browser, which has neither signals nor
-  threads), a look at the clock at every jump backwards and at the start of every
-  function, by `sys.monitoring`: a loop has the one, a recursion the other.
+* On the main thread of Linux and macOS, a timer signal interrupts the function.
+* Elsewhere (on Windows, on other threads, and in the browser, which has neither signals
+  nor threads), `sys.monitoring` calls us at every backward jump and at the start of every
+  function, and we look at the clock. Every loop jumps back, and every recursion starts functions.
 
-The limits of this: Python 3.11 has no `sys.monitoring`, so there only the first way
-exists; and neither way reaches into one single call of compiled code, such as
-``sum(itertools.count())``. On Linux `attnexercises.engine.isolation` does: it judges in a
-process of its own, which the system ends. Elsewhere the stop button is left.
+Python 3.11 has no `sys.monitoring`, so only the first way exists there. And neither way can
+interrupt a single call of compiled code, such as ``sum(itertools.count())``. On Linux the module
+`attnexercises.engine.isolation` handles this case: it judges in a separate process, which the
+system ends. Elsewhere only the notebook's stop button helps.
 """
 
 import signal
@@ -22,31 +22,32 @@ import sys
 import threading
 import time
 
-WALL = 60.0  # seconds on the wall before a call of a few processor seconds is stopped; a call gets at least 10 times its limit
-# In the browser's Python there is no clock for the time of a thread, that of the process is the one on the wall, and
-# everything takes several times as long.
+# The smallest wall-clock limit, in seconds. A call's wall-clock limit is at least 10 times its processor-time limit.
+WALL = 60.0
+# The browser's Python has no clock for a thread, and that of the process shows wall-clock time there. It is also several
+# times slower, so its limits are longer.
 _SLOWER = 5.0 if sys.platform == "emscripten" else 1.0
 
-computed = getattr(time, "thread_time", time.process_time)  # as they came: an answer can replace them
+computed = getattr(time, "thread_time", time.process_time)  # kept, because an answer can replace them
 _on_the_wall = time.monotonic
-_listener, _depth = None, 0  # who is told what begins and ends; how many limits run inside one another
+_listener, _depth = None, 0  # the function that `listen` was given; how many calls of `call_within` are nested
 
 
 def listen(listener):
-    """From now on call ``listener(seconds, label)`` when something with a limit begins, ``listener(0, "")`` when it has ended."""
+    """Let every `call_within` call ``listener(seconds, label)`` when it begins and ``listener(0, "")`` when it ends."""
     global _listener
     _listener = listener
 
 
 class TimeUp(BaseException):
-    """The time is over. Not an `Exception`, so that ``except Exception`` does not catch it.
+    """The time is over. This is no `Exception`, so that an ``except Exception`` in an answer does not catch it.
 
     Attributes
     ----------
     seconds : float
-        The limit that was reached, as a reader is told it.
+        The limit that was reached, as it is printed for a reader.
     waited : bool
-        It was the limit on the wall: the function hardly computed, or never got the processor.
+        Whether it was the wall-clock limit: the function hardly computed, or seldom got a processor.
     """
 
     def __init__(self, seconds=0.0, waited=False):
@@ -55,14 +56,14 @@ class TimeUp(BaseException):
 
 
 def on_the_wall(seconds):
-    """How long a call with a limit of so many processor seconds may take on the wall, in seconds."""
+    """Return the wall-clock limit, in seconds, of a call whose processor-time limit is `seconds`."""
     return max(WALL, 10 * seconds)
 
 
 def call_within(seconds, function, label=""):
-    """Return ``function()``; raise `TimeUp` if it computes for more than `seconds`. `label` says what it is about.
+    """Return ``function()``; raise `TimeUp` if it computes for more than `seconds`. `label` is for the listener.
 
-    A bare ``except:`` inside `function` catches `TimeUp` too; therefore it is
+    A bare ``except:`` inside `function` catches `TimeUp` too. Therefore it is
     raised again and again until `function` has ended.
 
     Examples
@@ -71,7 +72,7 @@ def call_within(seconds, function, label=""):
     'done'
     """
     global _depth
-    if _listener is None or _depth:  # the outermost limit is the one that counts
+    if _listener is None or _depth:  # the listener hears only of the outermost limit
         return _limited(seconds, function)
     _depth += 1
     _listener(seconds, label)
@@ -90,15 +91,15 @@ def _limited(seconds, function):
 
 
 class _Clock:
-    """Both limits of one call, from now on."""
+    """Both limits of one call, measured from the creation of this object."""
 
     def __init__(self, seconds):
         self.seconds, self.wall = seconds * _SLOWER, on_the_wall(seconds)
         self.began_computing, self.began = computed(), _on_the_wall()
-        self._over = None  # what `TimeUp` is told, once one of the two limits is reached
+        self._over = None  # the arguments for `TimeUp`, once a limit has been reached
 
     def left(self):
-        """Seconds in which no limit can be reached; 0 when one has been."""
+        """Seconds that have to pass before a limit can be reached; 0 if one has been reached."""
         computing = self.seconds - (computed() - self.began_computing)
         waiting = self.wall - (_on_the_wall() - self.began)
         if self._over is None and min(computing, waiting) <= 0:
@@ -107,7 +108,7 @@ class _Clock:
         return 0.0 if self._over else min(computing, waiting)
 
     def stop(self):
-        """Raise `TimeUp` if a limit has been reached: a new one each time, since a function can catch it."""
+        """Raise `TimeUp` if a limit has been reached. Called repeatedly, because a function can catch the exception."""
         if self._over:
             raise TimeUp(*self._over)
 
@@ -119,12 +120,13 @@ def _alarm(seconds, function):
     def ring(signum, frame):
         nonlocal pause
         left = clock.left()
-        if left:  # the function waited for the processor: look again when it can have used the rest of its time
+        if left:  # it has waited: ring again when its time can be over
             signal.setitimer(signal.ITIMER_REAL, max(left, 1e-3))
             return
-        if frame is here:  # `function` has ended: never interrupt the clean-up below
+        if frame is here:  # `function` has ended, and the clean-up below must not be interrupted
             return
-        # Sooner each time, and never in step with a loop: one alarm falls outside its `try`.
+        # The pauses become shorter and irregular, so that they never fall into step with a loop whose `try` catches
+        # `TimeUp`: sooner or later an alarm comes while the loop is outside of its `try`.
         pause = max(0.7 * pause, 1e-6 * (3 + time.perf_counter_ns() % 61))
         signal.setitimer(signal.ITIMER_REAL, pause)
         clock.stop()
@@ -136,7 +138,7 @@ def _alarm(seconds, function):
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, old_handler or signal.SIG_DFL)
-        if old_delay:  # somebody else's alarm was running: give it the time that it has left
+        if old_delay:  # another alarm was running: set it again for its remaining time
             left = old_delay - (_on_the_wall() - clock.began)
             signal.setitimer(signal.ITIMER_REAL, max(left, 1e-3), old_interval)
     clock.stop()
@@ -146,7 +148,7 @@ def _alarm(seconds, function):
 def _look_at_the_clock(seconds, function):
     monitoring = getattr(sys, "monitoring", None)
     tool = next((i for i in range(6) if monitoring.get_tool(i) is None), None) if monitoring else None
-    if tool is None:  # Python 3.11, or other tools (debugger, profiler, ...) hold every place
+    if tool is None:  # Python 3.11, or debuggers and profilers use all six ids
         return function()
     clock, me = _Clock(seconds), threading.get_ident()
 

@@ -1,4 +1,8 @@
-"""Is it `.T` alone that fails on arrays with leading axes? Found out by trying the answer on arrays where it does not."""
+"""Find out whether an answer is wrong only because its `.T` reverses all axes of an array with leading axes.
+
+To find out, the answer is run on arrays whose `.T` swaps only the last two axes. If it is right on them, its `.T` is to
+blame.
+"""
 
 import numpy as np
 
@@ -7,8 +11,8 @@ from attnexercises.engine.diagnose import expected, is_right
 from attnexercises.engine.spies import spies
 
 
-class _Turning(np.ndarray):
-    """An array whose transpose exchanges the last two axes, as `.mT` does; what is computed from it does so, too."""
+class _SwapsLastTwo(np.ndarray):
+    """An array whose transpose swaps only the last two axes, as `.mT` does. So do arrays computed from it."""
 
     def transpose(self, *axes):
         if self.ndim < 2 or axes not in ((), (None,)):
@@ -20,40 +24,42 @@ class _Turning(np.ndarray):
         return self.transpose()
 
 
-def _turned(x):
-    return x.view(_Turning) if isinstance(x, np.ndarray) else x
+def _swapping(x):
+    return x.view(_SwapsLastTwo) if isinstance(x, np.ndarray) else x
 
 
-def _turns(function, *arguments, **options):
-    """What a function of NumPy's makes turns, too; `np.transpose` itself does as the method."""
+def _call_swapping(function, *arguments, **options):
+    """Call a NumPy function and convert the arrays in its result. (`np.transpose` calls the method above.)"""
     result = function(*arguments, **options)
-    return tuple(map(_turned, result)) if type(result) is tuple else _turned(result)
+    return tuple(map(_swapping, result)) if type(result) is tuple else _swapping(result)
 
 
 def explain(exercise, answer, right, crashed):
-    """Return a sentence if the answer is wrong only because a transpose turned all axes round, else "".
+    """Return a sentence if the answer is wrong only because a transpose reversed all axes, otherwise "".
 
     Parameters
     ----------
     exercise : Exercise
     answer : callable
     right : list of bool
-        On which probes the answer is right.
+        For each probe whether the answer is right.
     crashed : bool
-        Did it stop on one of the others?
+        Whether the answer raised an exception on one of the other probes.
     """
     if exercise.value:
         return ""
 
-    def turning(*args):
-        with spies(_turns):  # also in functions of the book's, which take plain arrays
-            return answer(*map(_turned, args))
+    def with_swaps(*args):
+        # Functions of the book convert their arguments to plain arrays. So the results of NumPy's functions are
+        # converted back.
+        with spies(_call_swapping):
+            return answer(*map(_swapping, args))
 
     visible = [i for i, probe in enumerate(exercise.probes) if probe.kind != "edge"]
     if all(right[i] for i in visible):
         return ""
-    for i in visible:  # the first one that is still wrong ends it
-        if not is_right(exercise, run(exercise, turning, exercise.probes[i]), expected(exercise)[i]):
+    for i in visible:
+        if not is_right(exercise, run(exercise, with_swaps, exercise.probes[i]), expected(exercise)[i]):
             return ""
     if all(right[i] == (_axes(exercise, i) <= 2) for i in visible) and any(right):
         how = "it stops" if crashed else "it is wrong"

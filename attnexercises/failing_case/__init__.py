@@ -1,5 +1,6 @@
-"""The smallest input on which an answer goes wrong, to look at and to play with.
+"""Find and show the smallest input on which an answer goes wrong.
 
-`smallest` finds it, `case` is what `case("softmax")` returns, `as_text` and `as_html` show it in a terminal and in a
-notebook, and `places` tells where a matrix is wrong, in words and as a grid of marks.
+`smallest` searches for this input. `case` defines the object that `case("softmax")` returns to the reader. `as_text`
+and `as_html` show it in a terminal and in a notebook, and `places` shows which entries of a matrix are wrong, in words
+and as a grid of marks.
 """

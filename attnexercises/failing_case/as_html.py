@@ -1,7 +1,7 @@
-"""A failing case for a notebook: the same table, and a picture of where a matrix is wrong.
+"""Show a failing case in a notebook: the table of `as_text` in HTML, and a picture of where a matrix is wrong.
 
-Styles stand in the elements themselves, as JupyterLab has no style sheet of ours, and they take their colours from the
-text around: so they hold in both schemes.
+The styles are attributes of the elements, because we cannot add a style sheet to JupyterLab. They derive their colours
+from the surrounding text, so that they suit the light and the dark theme.
 """
 
 import html
@@ -17,11 +17,11 @@ _LINE = "1px solid color-mix(in srgb, currentColor 30%, transparent)"
 
 
 def html_of(case):
-    """Return the case as a table under its title."""
+    """Return the HTML of a case: a table under its title."""
     rows = [_row(name, arg, _numbers(arg)) for name, arg in zip(case.names, case.arguments, strict=True)]
     for name, array, shown, wrong in as_text.output_rows(case):
         if array is None and not name:
-            continue  # the marks as text; below, the grid says the same
+            continue  # a row of marks as text, in place of which HTML has a grid
         content = html.escape(shown) if array is None else _numbers(array, shown, wrong)
         rows.append(_row(name, array, content))
     title, call = html.escape(as_text.title(case)), html.escape(f'case("{case.exercise}")')
@@ -42,7 +42,7 @@ def _row(name, array, content):
 
 
 def _numbers(array, shown=None, wrong=None):
-    """An array as a grid of numbers, with those that are wrong marked; a large one as marks alone."""
+    """Show an array as a table with the wrong numbers marked. Of a large array, only the marks are shown."""
     shown = as_text.inline(array) if shown is None else shown
     if wrong is not None and np.size(array) > as_text.MOST_NUMBERS and not wrong.all():
         return _picture(wrong)
@@ -59,7 +59,7 @@ def _numbers(array, shown=None, wrong=None):
 
 
 def _each(shown, array):
-    """The numbers of a printed array, in its shape."""
+    """Return the texts of the numbers of a printed array, in its shape; None if NumPy has abbreviated it."""
     parts = shown.replace("[", " ").replace("]", " ").replace(",", " ").split()
     return np.array(parts).reshape(array.shape) if len(parts) == array.size else None
 
@@ -71,7 +71,7 @@ def _marked(number, wrong):
 
 
 def _picture(wrong):
-    """A grid of marks; a screen reader gets the sentence below it."""
+    """Return a grid of marks. It is hidden from screen readers, which read the sentence below it."""
     words = html.escape(places.wrong_entries(wrong))
     if not places.fits(wrong):
         return words

@@ -1,4 +1,4 @@
-"""A failing case in plain text: input, expected, got, with shapes."""
+"""Show a failing case as plain text: its arguments, the expected result and the answer's result, with shapes."""
 
 import textwrap
 
@@ -7,9 +7,10 @@ import numpy as np
 from attnexercises.failing_case import places
 from attnexercises.reader.output import width
 
-MOST_NUMBERS = 12  # of an array that is printed whole; of a larger one the corners, and where it is wrong
+# An array with at most this many numbers is printed in full. Of a larger one, the corners and wrong places are shown.
+MOST_NUMBERS = 12
 MOST_OUTPUTS = 2
-ONE_LINE = 44  # letters
+ONE_LINE = 44  # characters of an array that is printed in one line
 
 
 def text(case):
@@ -26,12 +27,12 @@ def text(case):
 
 
 def title(case):
-    """What stands above the table."""
+    """Return the line above the table."""
     return f'Smallest case that goes wrong, case("{case.exercise}"), from "{case.label}":'
 
 
 def output_rows(case):
-    """Yield (name, array, text, wrong entries) for what was expected and got; the most telling output first."""
+    """Yield the rows (name, array, text, wrong entries) for the expected and actual outputs, the worst ones first."""
     several = len(case.outputs) > 1
     if case.returned is None:
         for place in range(min(MOST_OUTPUTS, len(case.outputs))):
@@ -60,12 +61,12 @@ def _what_else(case):
 
 
 def shape(array):
-    """The shape as text; "" where there is none."""
+    """Return the shape of an array as text, or "" for a single number."""
     return str(array.shape) if isinstance(array, np.ndarray) and array.ndim else ""
 
 
 def inline(array, digits=4):
-    """An argument or output as text, in one line if it is short; of a large one the corners."""
+    """Return an argument or output as text, in one line if it is short, and abbreviated if it is large."""
     if not isinstance(array, (np.ndarray, np.generic)):
         return repr(array)
     array = np.asarray(array)
@@ -80,7 +81,7 @@ def inline(array, digits=4):
 
 
 def told_apart(want, got):
-    """Two arrays in as many digits as it takes to see that they differ."""
+    """Return both arrays as texts, with as many digits as it takes to see that they differ."""
     for digits in (4, 8, 17):
         pair = inline(want, digits), inline(got, digits)
         if pair[0] != pair[1] or want.size > MOST_NUMBERS:

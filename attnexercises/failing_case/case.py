@@ -1,4 +1,4 @@
-"""The failing case that a reader can play with: its arguments, what is right there, what the answer gave."""
+"""The failing case that a reader can experiment with: its arguments, the right result and the answer's result."""
 
 from dataclasses import dataclass, replace
 
@@ -9,22 +9,22 @@ from attnexercises.failing_case import as_html, as_text
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Case:
-    """An input on which an answer goes wrong. Unpacked it gives the arguments: ``softmax(*case("softmax"))``.
+    """An input on which an answer goes wrong. Unpacking it gives the arguments: ``softmax(*case("softmax"))``.
 
     Attributes
     ----------
     exercise, label : str
-        The exercise, and the check's case that this one was made from.
+        The id of the exercise, and the label of the probe from which this case was made.
     names, arguments : tuple
-        The names of the arguments, and these. An argument by its name is ``case["x"]``.
+        The names and the values of the arguments. ``case["x"]`` is the argument x.
     outputs : tuple of str
-        The names of what is compared.
+        The names of the outputs that are compared.
     wrong, marks : tuple
-        For each output whether it is wrong, and which of its numbers are; None where its shape is.
+        For each output whether it is wrong, and a boolean array of its wrong numbers (None if its shape is wrong).
     wanted, returned : tuple of ndarray
-        For each output what is right and what the answer gave; `returned` is None if there was nothing to compare.
+        The right outputs and those of the answer. `returned` is None if the answer gave nothing to compare.
     problem : str
-        What else is wrong with the way it returned, or why it did not; "" if nothing.
+        What is wrong with the form of the return value, or why nothing was returned; "" if all is well.
     """
 
     exercise: str
@@ -40,17 +40,17 @@ class Case:
 
     @property
     def expected(self):
-        """What is right: an array, or a tuple of arrays where an answer returns several."""
+        """The right result: an array, or a tuple of arrays if an answer returns several."""
         return self.wanted if len(self.wanted) > 1 else self.wanted[0]
 
     @property
     def got(self):
-        """What the answer gave, in the form of `expected`; None if it gave nothing that could be compared."""
+        """The answer's result, in the form of `expected`; None if the answer gave nothing that could be compared."""
         return None if self.returned is None else self.returned if len(self.returned) > 1 else self.returned[0]
 
     @property
     def shapes(self):
-        """The shapes of the arguments by name; those of plain numbers are ()."""
+        """A dict from the names of the arguments to their shapes; that of a single number is ()."""
         return {name: np.shape(arg) for name, arg in zip(self.names, self.arguments, strict=True)}
 
     def __iter__(self):
@@ -73,15 +73,16 @@ class Case:
         return as_html.html_of(self)
 
     def copy(self):
-        """The same case with arrays of its own, so that whoever writes into them does not spoil it."""
+        """Return a copy with its own arrays, so that writing into them does not change this case."""
         return replace(self, arguments=tuple(a.copy() if isinstance(a, np.ndarray) else a for a in self.arguments))
 
     def most_telling(self):
-        """The places of the wrong outputs: first those of a wrong shape, then those with NaN, then the others."""
+        """Return the indices of the wrong outputs: wrong shapes first, then those with NaN or infinity, then others."""
         places = [place for place, wrong in enumerate(self.wrong) if wrong]
         return sorted(places, key=self._how_plain) if self.returned else places
 
     def _how_plain(self, place):
+        """0 for a wrong shape, 1 for NaN or infinity, 2 for other wrong numbers."""
         got, want = self.returned[place], self.wanted[place]
         if got.shape != want.shape:
             return 0

@@ -1,17 +1,18 @@
-"""Where a matrix is wrong: in words, and as a grid of marks."""
+"""Show which entries of an array are wrong, in words and as a grid of marks."""
 
 import numpy as np
 
 RIGHT, WRONG = "·", "×"
-LARGEST = 40  # rows or columns of a grid
+LARGEST = 40  # the largest number of rows or columns of a grid
 
 
 def wrong_entries(wrong):
-    """Return which entries of an array are wrong, in words.
+    """Return a sentence on which entries of an array are wrong.
 
     Parameters
     ----------
     wrong : ndarray of bool
+        True for each wrong entry.
 
     Examples
     --------
@@ -55,7 +56,7 @@ def _listed(noun, places):
 
 
 def grids(wrong):
-    """Yield (name, matrix of booleans) for each matrix of an array; the name tells its place on the leading axes."""
+    """Yield (name, matrix) for each matrix of a boolean array; the name is the index on the leading axes."""
     if wrong.ndim < 2:
         yield "", np.atleast_2d(wrong)
         return
@@ -64,7 +65,7 @@ def grids(wrong):
 
 
 def drawn(wrong):
-    """Return the grid of marks as text; "" if it would be too large.
+    """Return the grid of marks as text, or "" if it would be too large.
 
     Examples
     --------
@@ -82,7 +83,7 @@ def drawn(wrong):
 
 
 def fits(wrong):
-    """Can all of an array be drawn?"""
+    """Is an array small enough to be drawn as a grid?"""
     if wrong.ndim < 2:
         return wrong.size <= LARGEST
     return max(wrong.shape[-2:]) <= LARGEST and int(np.prod(wrong.shape[:-2])) <= 4

@@ -1,11 +1,11 @@
-"""The smallest case on which an answer goes wrong in the same way: fewer rows, keys, features, and round numbers.
+"""Find the smallest case on which an answer goes wrong in the same way, with fewer rows, keys and features.
 
-A case counts only if the oracle and the book's solution agree on it: so what an exercise demands of its input (heads
-that divide the width, a logsumexp that belongs to the scores) holds for the small one, too.
+A smaller case is accepted only if the oracle and the book's solution agree on it. So it satisfies all that the exercise
+demands of its input: that the heads divide the width, for example, or that a logsumexp belongs to the scores.
 
-What a check shows beside its sentence: the smallest failing case, the reader's own line, what the function printed.
-
-All of it is plain data in the `Result`, so that it can come from another process.
+`with_details` adds to a `Result` what a check shows after its sentence: the smallest failing case, the reader's line at
+which an exception was raised, and the text that the function printed there. All of this is plain data, so that
+a `Result` can be sent from another process.
 """
 
 from dataclasses import replace
@@ -20,12 +20,14 @@ from attnexercises.engine.model import Probe
 from attnexercises.engine.timelimit import computed
 from attnexercises.failing_case.case import Case
 
-MOST_TRIES = 90  # a number of calls, not a time, so that the same answer gets the same case
-SECONDS = 5.0  # of computing; all tries of an ordinary answer need a tenth of one, so only a very slow one gets a larger case
+MOST_TRIES = 90  # a number of calls and not a time, so that the same answer always gets the same case
+# Seconds of computing for all tries. An ordinary answer needs a tenth of a second, so only a very slow answer reaches
+# this limit, and gets a larger case.
+SECONDS = 5.0
 
 
 def smallest(exercise, answer, probe, mistakes=()):
-    """Return the arguments of the smallest failing case, what the answer does there, and what is right.
+    """Search for the smallest failing case; return its arguments, the answer's outcome and the right outputs.
 
     Parameters
     ----------
@@ -34,7 +36,7 @@ def smallest(exercise, answer, probe, mistakes=()):
     probe : Probe
         A probe of the exercise on which the answer fails.
     mistakes : tuple of str
-        Ids of the known mistakes that explain the answer: they have to explain it on the small case, too.
+        The ids of the known mistakes that explain the answer. They have to explain it on the small case, too.
 
     Returns
     -------
@@ -46,41 +48,42 @@ def smallest(exercise, answer, probe, mistakes=()):
         return None
     groups, places = _groups(exercise), range(len(search.found[0]))
     moves = [*_without_leading_axis(exercise, groups), *_with_fewer(groups), *map(_smaller_number, places)]
-    while search.may_go_on() and any([search.goes_down(move) for move in moves]):
+    while search.may_go_on() and any([search.follow(move) for move in moves]):
         pass
     for decimals in (0, 1, 2):
         round_numbers = _rounded(search.found[0], decimals)
-        if not _vanishes(round_numbers, search.found[0]) and search.tries(round_numbers):
+        if not _vanishes(round_numbers, search.found[0]) and search.keeps(round_numbers):
             break
     return search.found
 
 
 class _Search:
-    """Tries cases and keeps the last one that fails as the first one did."""
+    """Tries cases, and keeps the last one that fails in the same way as the first."""
 
     def __init__(self, exercise, answer, mistakes, args):
         self.exercise, self.answer, self.mistakes = exercise, answer, frozenset(mistakes)
         self.left, self.deadline = MOST_TRIES, computed() + SECONDS
         self.kind = self.found = None
-        self.tries(args)
+        self.keeps(args)
 
     def may_go_on(self):
         return self.left > 0 and computed() < self.deadline
 
-    def goes_down(self, move):
-        """Follow one move as far as it leads; did it lead anywhere?"""
+    def follow(self, move):
+        """Try the smaller cases of a move until one fails in the same way. Return whether there was one."""
         before = self.found
         for args in move(self.found[0]):
-            if not self.may_go_on() or self.tries(args):
+            if not self.may_go_on() or self.keeps(args):
                 break
         return self.found is not before
 
-    def tries(self, args):
+    def keeps(self, args):
+        """Try one case. Keep it and return True if it fails in the same way as the first one."""
         self.left -= 1
         if self.exercise.consistent:
             try:
                 args = self.exercise.consistent(args)
-            except ValueError:  # no such case
+            except ValueError:  # no arguments of these sizes are consistent
                 return False
         probe = Probe("a smaller one", lambda rng: _copied(args))
         exercise = replace(self.exercise, probes=(probe,))
@@ -102,11 +105,11 @@ class _Search:
 
 
 def _right_answer(exercise, probe):
-    """The oracle's outputs, if it takes this case and the solution agrees."""
+    """The oracle's outputs; None if the oracle refuses this case, or if the solution disagrees."""
     with np.errstate(all="ignore"):
         try:
             want = diagnose.as_outputs(exercise, exercise.oracle(*arguments(exercise, probe)))
-        except Exception:  # whatever does not fit together
+        except Exception:  # the arguments do not fit together
             return None
     if any(array.size == 0 for array in want):
         return None
@@ -114,7 +117,7 @@ def _right_answer(exercise, probe):
 
 
 def _kind(exercise, outcome, want):
-    """In which way a case fails; None if it does not."""
+    """The way in which a case fails, as an object to compare with others; None if it does not fail."""
     if diagnose.is_right(exercise, outcome, want):
         return None
     if outcome.values is None:
@@ -135,9 +138,9 @@ def _kind_of_array(exercise, got, want):
 
 
 def _groups(exercise):
-    """Axes that are one and the same, as lists of (place of the argument, axis from the end).
+    """Group the axes of the arguments that must keep equal sizes. Return lists of (index of the argument, axis).
 
-    Two axes belong together if they have the same size in every probe of the exercise.
+    Two axes belong together if they have the same size in every probe of the exercise. Axes are counted from the end.
     """
     probes, groups = [arguments(exercise, probe) for probe in exercise.probes], {}
     axes = {(place, axis) for args in probes for place, arg in enumerate(args) for axis in range(-np.ndim(arg), 0)}
@@ -148,7 +151,10 @@ def _groups(exercise):
 
 
 def _without_leading_axis(exercise, groups):
-    """Moves that take one element of an axis that stands first wherever it stands, and that some probe does without."""
+    """Return moves that remove a leading axis, keeping its first or its last element.
+
+    The axis has to be the first one of every argument in its group, and some probe has to do without it.
+    """
     fewest = [min(np.ndim(args[place]) for args in map(partial(arguments, exercise), exercise.probes))
               for place in range(len(argument_names(exercise)))]  # fmt: skip
 
@@ -164,7 +170,7 @@ def _without_leading_axis(exercise, groups):
 
 
 def _with_fewer(groups):
-    """Moves that keep the first, or the last, elements of an axis: one, two, three, ..."""
+    """Return moves that keep only the first, or only the last, elements of an axis: one, two, three, ..."""
 
     def move_of(group):
         def move(args):
@@ -179,7 +185,7 @@ def _with_fewer(groups):
 
 
 def _smaller_number(place):
-    """A move that makes a whole number among the arguments smaller."""
+    """Return a move that makes an integer argument smaller."""
 
     def move(args):
         if isinstance(args[place], (int, np.integer)) and not isinstance(args[place], (bool, np.bool_)):
@@ -190,6 +196,7 @@ def _smaller_number(place):
 
 
 def _sliced(args, group, part):
+    """Slice every axis of a group. Rows that sum to 1 are divided by their new sum."""
     smaller = {}
     for place, axis in group:
         array = smaller.get(place, args[place])
@@ -203,7 +210,7 @@ def _sliced(args, group, part):
 
 
 def _are_shares(array):
-    """Do all rows sum to 1, or to 0? Then those of the smaller case do so, too."""
+    """Does every row sum to 1 or to 0, like weights? Then the rows of the smaller case have to do so, too."""
     if not isinstance(array, np.ndarray) or array.dtype.kind != "f" or array.ndim == 0 or (array < 0).any():
         return False
     sums = array.sum(axis=-1)
@@ -211,7 +218,7 @@ def _are_shares(array):
 
 
 def _rounded(args, decimals):
-    """The same case in numbers that can be followed by hand."""
+    """Round the numbers of a case, so that a reader can check the result by hand."""
 
     def rounded(arg):
         if isinstance(arg, np.ndarray) and arg.dtype.kind == "f":
@@ -220,14 +227,14 @@ def _rounded(args, decimals):
                 full = arg.sum(axis=-1) > 0.5
                 shares[..., -1] = np.where(full, np.round(1 - shares[..., :-1].sum(axis=-1), 1), shares[..., -1])
                 return shares
-            return np.round(arg, decimals) + 0.0  # no -0
+            return np.round(arg, decimals) + 0.0  # adding 0 turns -0 into 0
         return arg
 
     return tuple(map(rounded, args))
 
 
 def _vanishes(rounded, args):
-    """Is nothing but 0 left of an array?"""
+    """Has rounding turned all numbers of an array into 0?"""
     pairs = [pair for pair in zip(rounded, args, strict=True) if isinstance(pair[1], np.ndarray)]
     return any(arg.any() and not new.any() for new, arg in pairs)
 
@@ -237,32 +244,33 @@ def _copied(args):
 
 
 def _changed(args, new):
+    """The arguments with some of them replaced; `new` maps their indices to the new values."""
     return tuple(new.get(place, arg) for place, arg in enumerate(args))
 
 
-MOST_LINES = 3  # of what was printed
+MOST_LINES = 3  # lines of the answer's own output that are shown
 
 
 def with_details(exercise, answer, result):
-    """Return the `Result` with its case, line and prints, if the answer failed on a case.
+    """Return the `Result` of an answer that failed on a case with the smallest case, the line and the printed text.
 
     Parameters
     ----------
     exercise : Exercise
     answer : callable
     result : Result
-        What was found without them.
+        The result without these details.
     """
     if exercise.value or not result.failed:
         return result
     failed = [probe for probe in exercise.probes if probe.label in result.failed]
-    probe = min(failed, key=lambda probe: probe.kind == "edge")  # the one that the sentence is about
+    probe = min(failed, key=lambda probe: probe.kind == "edge")  # the probe that the sentence is about
     found = smallest(exercise, answer, probe, result.mistakes)
-    if not found and result.mistakes:  # either of them, not all together
+    if not found and result.mistakes:  # the mistakes may be alternatives, of which the answer makes only one
         found = smallest(exercise, answer, probe)
     outcome = found[1] if found else run(exercise, answer, probe)
     stopped = outcome
-    if found and outcome.values is None and not result.mistakes:  # the sizes that the sentence has, not the small ones
+    if found and outcome.values is None and not result.mistakes:  # the sizes in the sentence, not the small ones
         stopped = run(exercise, answer, probe)
     lines = outcome.printed.splitlines()
     return replace(
@@ -286,7 +294,7 @@ def _case(exercise, probe, args, outcome, want):
 
 
 def _marks(exercise, got, want):
-    """Which numbers of an output are wrong; None if its shape is."""
+    """A boolean array of the wrong numbers of an output; None if its shape is wrong."""
     if got.shape != want.shape:
         return None
     if "U" in got.dtype.kind + want.dtype.kind or "b" in got.dtype.kind + want.dtype.kind:
@@ -295,7 +303,7 @@ def _marks(exercise, got, want):
 
 
 def _stopped(outcome):
-    """A sentence on where and why it stopped, or ""."""
+    """If the call ended with an exception, a sentence on where and why; otherwise ""."""
     if outcome.values is not None or outcome.line is None:
         return ""
     line = f"line {outcome.line.number}" + (f", `{outcome.line.text}`" if outcome.line.text else "")

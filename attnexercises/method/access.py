@@ -1,8 +1,11 @@
-"""Does a function use up a row of numbers piece by piece, and never go back? Found out by one call each.
+"""Find out in which order, and how many at once, a function uses the numbers of its arguments.
 
-`reads` watches the row; `exponents` hears what is exponentiated, wherever it came from.
+For a function of a row of scores, such as a streaming softmax, `reads` returns the places of the row that each step
+uses, and `exponents` returns what the function passes to `exp`. `most_read_at_once` and `goes_back` examine the result
+of `reads`.
 
-Attention in tiles: what a watched call made for all queries and keys, how many keys it looked at at once, and in which order.
+For attention in tiles, the other functions examine the record of an observed call (`trace.Book`): which arrays it made
+for all pairs of queries and keys, how many keys it used at once, and in which order.
 """
 
 import math
@@ -15,15 +18,15 @@ from attnexercises.method.trace import LONG, watched
 
 
 def reads(function, row, *rest):
-    """Return what ``function(row, *rest)`` computes with, step by step: sets of places of the row.
+    """Return for each step of ``function(row, *rest)`` the set of places of the row with whose numbers it computes.
 
-    To take numbers out, to copy or to reorder them is to compute nothing.
+    Indexing, copying and reordering are no computation.
 
     Parameters
     ----------
     function : callable
     row : ndarray
-        One axis; no two numbers are equal.
+        An array with one axis and no two equal numbers.
     *rest
         The other arguments.
 
@@ -37,7 +40,7 @@ def reads(function, row, *rest):
 
 
 def exponents(function, row, *rest):
-    """Return what ``function(row, *rest)`` hands to `exp` and to `logaddexp.reduce`, call by call, as flat arrays.
+    """Return what ``function(row, *rest)`` passes to `exp` and to `logaddexp.reduce`: a flat array for each call.
 
     Examples
     --------
@@ -48,13 +51,14 @@ def exponents(function, row, *rest):
     try:
         with _heard_by(heard):
             call_within(LONG, lambda: function(np.array(row), *rest))
-    except (TimeUp, Exception):  # as above
+    except (TimeUp, Exception):
         return []
     return heard
 
 
 @contextmanager
 def _heard_by(heard):
+    """During the block, append to `heard` the argument of each call of `exp` and of `logaddexp.reduce`."""
     def hear(x):
         heard.append(np.array(x, dtype=float).ravel())
 
@@ -71,7 +75,7 @@ def _heard_by(heard):
 
 
 class _Heard:
-    """A function that tells `hear` its first argument; or the one of a method of it, if that is named."""
+    """A wrapper that passes the first argument of each call of a function, or of its method `method`, to `hear`."""
 
     def __init__(self, function, hear, method=""):
         self.function, self.hear, self.method = function, hear, method
@@ -92,7 +96,7 @@ class _Heard:
 
 
 def most_read_at_once(log, row, block):
-    """The largest number of places that one step reads; the maximum carried into a block from before it is left out.
+    """Return the largest number of places that one step uses; a maximum carried over from earlier does not count.
 
     Examples
     --------
@@ -104,16 +108,16 @@ def most_read_at_once(log, row, block):
 
 
 def _carried_into(places, row, block):
-    """The place of the largest number before the block where the others begin, if it is among them."""
+    """The first place, as a set, if it holds the maximum of all before the others, and these begin with a block."""
     first, *others = sorted(places)
     begins_a_block = others and others[0] % block == 0
     return {first} if begins_a_block and row[first] == max(row[: others[0]]) else set()
 
 
 def goes_back(log, row, block):
-    """Is a number read again after a block of others, though it is not one that is carried along?
+    """Is a number used again after a block of other numbers?
 
-    The largest number so far, and the largest of each block, may be carried along: they are what a maximum is compared with.
+    The largest number so far, and the largest of each block, may be used again, because a running maximum carries them.
 
     Examples
     --------
@@ -134,7 +138,7 @@ def goes_back(log, row, block):
 
 
 def made_for_all(books, q, k):
-    """What was made for all pairs of q queries and k keys, in words; "" if nothing. The sizes of all axes have to differ.
+    """Say which array was made for all pairs of q queries and k keys, or return "". The sizes of all axes must differ.
 
     Examples
     --------
@@ -159,7 +163,7 @@ def made_for_all(books, q, k):
 
 
 def _covers(shape, q, k):
-    """Does it have a place for each pair? In whatever shape: (q, k), (k, q), (blocks, q, block)."""
+    """Does an array of this shape have an element for each pair? (q, k), (k, q) and (blocks, q, block) do."""
     sizes = list(shape)
     if q not in sizes:
         return False
@@ -171,13 +175,13 @@ def _covers(shape, q, k):
 
 
 def most_at_once(book, names):
-    """The most rows of any of the named arguments that one product looks at."""
+    """Return the largest number of rows of one of the named arguments that a single product uses."""
     return max((len(step.meets(name)) for step in book.steps for name in names), default=0)
 
 
 def meets_again(book, block):
-    """Does a query meet a key again after more than a block of other keys?"""
-    visits = {}  # query to {key: number of its last visit}
+    """Is a query multiplied by a key again after it was multiplied by more than a block of other keys?"""
+    visits = {}  # from a query to a dict from each key to the number of the last step in which both met
     for number, (queries, keys) in enumerate(_meetings(book)):
         for query in queries:
             before = visits.setdefault(query, {})
@@ -190,10 +194,11 @@ def meets_again(book, block):
 
 
 def most_waiting(book, used):
-    """The most keys that have met a query and wait: what they are for has not been done yet.
+    """Return the largest number of keys that were waiting at once: multiplied by a query, but not used up yet.
 
     Parameters
     ----------
+    book : Book
     used : callable
         ``used(step)`` returns the keys that a step uses up; None means all of them.
     """
@@ -211,6 +216,7 @@ def most_waiting(book, used):
 
 
 def _meetings(book):
+    """Yield for each step that multiplies queries by keys the rows of both."""
     for step in book.steps:
         if step.meets("key") and "query" in step.rows:
             yield step.rows["query"], step.rows["key"]

@@ -1,8 +1,9 @@
-"""How much a call holds at most at any moment, as Python's memory tracer sees it, and how that grows with its input.
+"""Measure with `tracemalloc` the peak memory of a call, and how it grows with the input.
 
-The tracer sees the whole process: what other threads allocate while the call runs is counted, too, and so is garbage that
-Python has not collected yet. Both can only add to what the call needs itself, so of several measurements the smallest is
-right. Every other one is made without the collector, whose moments depend on what ran before.
+`tracemalloc` sees the whole process. It also counts what other threads allocate during the call, and garbage that
+Python has not collected yet. Both can only add to what the call itself needs, so the smallest of several measurements
+is the best one. Every other measurement is made with the garbage collector off, because the moment at which it runs
+depends on what ran before.
 """
 
 import gc
@@ -11,13 +12,13 @@ import sys
 from attnexercises.engine.timelimit import TimeUp, call_within
 from attnexercises.method.trace import LONG
 
-ROUNDS = 12  # measurements at most
-ALIKE = 0.5  # bytes for each pair by which three rounds in a row may differ
-HELD = 4.0  # bytes for each pair from which on something is held for it: a place in a list takes 8
+ROUNDS = 12  # the largest number of measurements
+ALIKE = 0.5  # bytes for each pair; if three rounds in a row differ by less, measuring ends
+HELD = 4.0  # bytes for each pair; more than that means that something is held for each (an entry of a list takes 8)
 
 
 def peak_bytes(function, arguments):
-    """How many bytes a call allocates at most at any moment; 0 if that cannot be found out.
+    """Return the largest number of bytes that a call holds at any moment; 0 if that cannot be measured.
 
     Examples
     --------
@@ -29,10 +30,10 @@ def peak_bytes(function, arguments):
 
 
 def _peak(function, arguments, collects):
-    """One measurement; no other thread gets its turn while Python code runs."""
+    """Measure once. The switch interval is so long that no other thread runs Python code meanwhile."""
     try:
         import tracemalloc
-    except ImportError:  # a Python without it
+    except ImportError:  # this Python has no tracemalloc
         return 0
     was_tracing, was_collecting, switches = tracemalloc.is_tracing(), gc.isenabled(), sys.getswitchinterval()
     (gc.enable if collects else gc.disable)()
@@ -44,7 +45,7 @@ def _peak(function, arguments, collects):
         before = tracemalloc.get_traced_memory()[0]
         try:
             call_within(LONG, lambda: function(*arguments))
-        except (TimeUp, Exception):  # its values were right: whoever stops here is not judged by it
+        except (TimeUp, Exception):  # its values were right: an answer that fails only here is not judged
             return 0
         return tracemalloc.get_traced_memory()[1] - before
     finally:
@@ -55,17 +56,18 @@ def _peak(function, arguments, collects):
 
 
 def bytes_for_each_pair(function, make, one, other):
-    """How many bytes are held for each pair of the one thing and the other.
+    """Return how many bytes a call holds for each pair of things of two kinds, such as queries and keys.
 
-    What is held for each of the one alone, for each of the other alone, or always, does not count: it cancels between four
-    calls, with one or two times as many of either.
+    Memory that does not depend on the sizes, or only on one of them, does not count. It cancels in the difference of
+    four calls, in which each size is either the given one or twice that.
 
     Parameters
     ----------
     function : callable
     make : callable
-        ``make(one, other)`` returns the arguments for so many of them.
+        ``make(one, other)`` returns the arguments for so many things of each kind.
     one, other : int
+        How many things of each kind there are.
 
     Examples
     --------
@@ -77,7 +79,7 @@ def bytes_for_each_pair(function, make, one, other):
     >>> bytes_for_each_pair(lambda x, y: (x.tolist(), y.tolist()), lambda n, m: (np.ones(n), np.ones(m)), 50, 60) < 1
     True
     """
-    function(*make(one, other))  # what is made once, such as an import, does not count either
+    function(*make(one, other))  # a first call, so that what is made only once, such as an import, does not count
     least, held = {}, []
     for number in range(ROUNDS):
         for a, b in ((1, 1), (1, 2), (2, 1), (2, 2)):

@@ -1,9 +1,9 @@
-"""What does a function look at, in which order, and what does it make of it? Found out by one call.
+"""Record which numbers of its arguments a function uses, in which order, and what arrays it makes. One call suffices.
 
-The numbers of the arguments are drawn so that no two are equal. So wherever a number turns up in a product, it is known whose
-it is: in a slice, a copy, a list, after `float` or `tolist`, taken times a scale. For that call every array is one that
-reports what is done with it, every number taken out of one is, too, and NumPy, `math` and `float` hand on such arrays and
-numbers.
+No two numbers of the arguments are equal, so each number tells which argument and which row it comes from. That still
+works in a slice, a copy or a list, after `float` or `tolist`, and after a multiplication by a scale. During the call,
+the arrays are of a class that records every operation with them (`_Watched`), and so are single numbers taken from
+them (`_Number`). NumPy, `math` and `float` are replaced, so that they keep these classes.
 """
 
 import builtins
@@ -16,31 +16,33 @@ import numpy as np
 from attnexercises.engine.spies import spies
 from attnexercises.engine.timelimit import TimeUp, call_within
 
-LONG = 60.0  # seconds; the values were right, so the call ends: this is for what watching does to it
+# Seconds that an observed call may take. Only answers with right values are observed, so the call would end by itself.
+# But observing a call changes what it computes with, and that might keep it from ending.
+LONG = 60.0
 
 _MATRIX = {
     np.matmul, np.vecdot, np.dot, np.inner, np.vdot, np.tensordot, np.einsum, np.outer, np.kron, np.linalg.multi_dot,
 } | {getattr(np, name) for name in ("matvec", "vecmat") if hasattr(np, name)}  # fmt: skip
 _SCALES = {np.multiply, np.divide, np.negative, np.positive}
 _METHODS = "argmax argmin argpartition argsort cumprod cumsum dot partition searchsorted sort".split()
-_LARGE = 100_000  # numbers: an array beyond that is not looked through
-_array, _float, _size, _multiply = np.array, float, np.size, np.multiply  # while a call is watched, NumPy's are others
+_LARGE = 100_000  # an array with more numbers is not searched for numbers of the arguments
+_array, _float, _size, _multiply = np.array, float, np.size, np.multiply  # kept, because `watched` replaces them
 
 
 @dataclass(frozen=True)
 class Step:
-    """One thing that was done.
+    """One operation with numbers of the arguments.
 
     Attributes
     ----------
     kind : {"matrix", "entries", "other"}
-        A product of matrices, a product entry by entry, something else.
+        A product of matrices, an elementwise product, or another operation.
     rows : dict of str to frozenset
-        Of each argument of which something was used: which rows; of one with a single axis, which places.
+        For each argument used, the rows from which numbers were used (for an argument with one axis, the places).
     partner : int
-        How many numbers there are in the largest operand that is no part of an argument.
+        The size of the largest operand that holds no number of an argument.
     made : tuple
-        Shape and kind of dtype of the result.
+        The shape and the kind of dtype of the result.
     """
 
     kind: str
@@ -49,7 +51,11 @@ class Step:
     made: tuple = ((), "")
 
     def meets(self, name):
-        """The rows of an argument that meet numbers of others here; to be scaled is to meet none."""
+        """The rows of an argument that are multiplied by other numbers here.
+
+        Multiplying all rows by a common scale does not count. The other operand counts as a scale if it holds fewer
+        numbers than there are rows.
+        """
         rows = self.rows.get(name, frozenset())
         scaled = self.kind == "entries" and len(self.rows) == 1 and self.partner < len(rows)
         return frozenset() if self.kind == "other" or scaled else rows
@@ -57,35 +63,39 @@ class Step:
 
 @dataclass
 class Book:
-    """What was done in a call, step by step; and whether it came to its end."""
+    """The record of one call: its operations, the arrays it made, and whether it ended normally."""
 
     steps: list = field(default_factory=list)
-    made: list = field(default_factory=list)  # shape and kind of dtype of every array that NumPy made
+    made: list = field(default_factory=list)  # the shape and the kind of dtype of every array that NumPy made
     finished: bool = False
-    _whose: dict = field(default_factory=dict)  # number to (argument, row)
+    _whose: dict = field(default_factory=dict)  # from a number to its (argument, row)
 
     def knows(self, name, array):
+        """Remember for each number of an argument in which row it stands."""
         rows = array.reshape(len(array), -1).tolist()
         self._whose.update({number: (name, place) for place, row in enumerate(rows) for number in row})
 
     def owner(self, number):
+        """The (argument, row) to which a number belongs, or None."""
         return self._whose.get(_float(number))
 
     def owners(self, operand):
-        """Who the numbers of an operand belong to, one by one; () if to nobody."""
+        """The (argument, row) of each number of an operand, or None; () if no number belongs to an argument."""
         if isinstance(operand, _Number):
             owner = self.owner(operand)
             return (owner,) if owner else ()
         if not isinstance(operand, np.ndarray) or operand.dtype.kind != "f" or not 1 < operand.size <= _LARGE:
-            return ()  # a single number that was not taken out, but found, such as the largest, is a new one
+            return ()  # an array with one number is a result, such as a maximum, and counts as a new number
         owners = [self._whose.get(number) for number in _plain(operand).ravel().tolist()]
         return owners if any(owners) else ()
 
     def note(self, kind, operands, result=None):
+        """Record an operation as a `Step`, if its operands hold numbers of the arguments."""
         found = [self.owners(operand) for operand in operands]
         if not any(found):
             return
-        if kind == "other" and any(len(owners) > 1 for owners in found):  # beside an array, a number is one carried along
+        # In `block - m`, the single number m is only carried along, like a running maximum. That is no new use of m.
+        if kind == "other" and any(len(owners) > 1 for owners in found):
             found = [owners if len(owners) > 1 else () for owners in found]
         rows = {}
         for name, row in {owner for owners in found for owner in owners if owner}:
@@ -95,7 +105,7 @@ class Book:
         self.steps.append(Step(kind, {name: frozenset(places) for name, places in rows.items()}, partner, made))
 
     def scaled(self, operands, result):
-        """A number times a number of nobody is still its owner's."""
+        """After scaling by numbers that belong to no argument, record that the results belong to the same rows."""
         found = [(operand, self.owners(operand)) for operand in operands]
         known = [(operand, owners) for operand, owners in found if owners]
         if len(known) != 1 or _size(known[0][0]) != _size(result):
@@ -109,7 +119,7 @@ _book = None
 
 
 def watched(function, arguments, names):
-    """Call ``function(*arguments.values())`` and return the `Book` on what it did with the arguments of these names.
+    """Call ``function(*arguments.values())`` and return the `Book` of what it did with the arguments in `names`.
 
     Examples
     --------
@@ -130,7 +140,7 @@ def watched(function, arguments, names):
         with _everything_reports():
             call_within(LONG, lambda: function(*given))
             book.finished = True
-    except (TimeUp, Exception):  # what was seen until then was seen
+    except (TimeUp, Exception):  # the record up to here is kept
         pass
     finally:
         _book = before
@@ -138,7 +148,7 @@ def watched(function, arguments, names):
 
 
 class _Watched(np.ndarray):
-    """An array that reports what is done with it; so does what is made of it."""
+    """An array that records every operation with it. Arrays made from it do the same."""
 
     def __getitem__(self, key):
         return _watch(super().__getitem__(key))
@@ -154,7 +164,7 @@ class _Watched(np.ndarray):
             _book.note("other" if len(operands) == 1 else kind, operands, result)
             if ufunc in _SCALES and method == "__call__":
                 _book.scaled(operands, result)
-            _made(result)
+            _note_made(result)
         if out is not None:
             return out[0] if len(out) == 1 else out
         return _wrapped(result)
@@ -167,7 +177,7 @@ class _Watched(np.ndarray):
         if _book is not None:
             operands = [x for argument in arguments for x in (argument if isinstance(argument, (list, tuple)) else [argument])]
             _book.note("matrix", [x for x in operands if isinstance(x, (np.ndarray, _Number))], result)
-            _made(result)
+            _note_made(result)
         return _wrapped(result)
 
     def tolist(self):
@@ -196,7 +206,7 @@ for _name in _METHODS:
 
 
 class _Number(np.float64):
-    """A number that was taken out of a watched array, or computed from such numbers."""
+    """A number that was taken from a watched array, or computed from such numbers. It records operations, too."""
 
     __slots__ = ()
 
@@ -253,15 +263,15 @@ class _AnyFloat(type):
 
 
 class _Float(_float, metaclass=_AnyFloat):
-    """Stands in the place of `float`: what it makes of a watched number is one."""
+    """Replaces `float` during a call, so that ``float(x)`` of a watched number is still watched."""
 
     dtype = np.dtype(_float)
 
 
 def _spied(function, *arguments, **options):
-    """Call a function of NumPy's: lists of watched numbers become watched arrays, and so does what it makes."""
+    """Call a NumPy function on watched arrays in place of lists, and return its result as a watched array."""
     result = function(*map(_from_list, arguments), **options)
-    _made(result)
+    _note_made(result)
     return _wrapped(result)
 
 
@@ -279,6 +289,7 @@ def _spy_on_math(function):
 
 @contextmanager
 def _everything_reports():
+    """Replace NumPy, `math` and `float` during the block, so that their results are watched."""
     changed = [(math, name, _spy_on_math(value)) for name, value in vars(math).items() if callable(value) and name[0] != "_"]
     changed.append((builtins, "float", _Float))
     before = [(module, name, getattr(module, name)) for module, name, _ in changed]
@@ -293,14 +304,14 @@ def _everything_reports():
 
 
 def _watch(x):
-    """A watched array, or a watched number, of a plain one."""
+    """Convert an array or a float to a watched one."""
     if isinstance(x, np.ndarray):
         return x if isinstance(x, _Watched) else x.view(_Watched)
     return _Number(x) if isinstance(x, _float) else x
 
 
 def _wrapped(result):
-    """What NumPy made: an array is watched, a number that it found is a new one."""
+    """Convert arrays in a result of NumPy to watched ones. Single numbers stay plain: they count as new numbers."""
     if isinstance(result, tuple):
         return tuple(map(_wrapped, result)) if type(result) is tuple else result
     return _watch(result) if type(result) is np.ndarray and result.ndim else result
@@ -311,7 +322,7 @@ def _numbers(rows):
 
 
 def _from_list(x):
-    """An array of a list of floats, or of rows of floats; anything else as it is."""
+    """Convert a list of floats, or of rows of floats, to a watched array; return anything else unchanged."""
     first = x
     while isinstance(first, (list, tuple)) and first:
         first = first[0]
@@ -323,12 +334,14 @@ def _from_list(x):
         return x
 
 
-def _made(result):
+def _note_made(result):
+    """Record the shape and dtype of an array that NumPy made."""
     if _book is not None and isinstance(result, np.ndarray):
         _book.made.append((result.shape, result.dtype.kind))
 
 
 def _plain(x):
+    """Convert a watched array or number to a plain one."""
     if isinstance(x, _Watched):
         return x.view(np.ndarray)
     return np.float64(x) if isinstance(x, _Number) else x

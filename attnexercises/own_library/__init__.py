@@ -1,10 +1,9 @@
-"""The reader's own file, `my_attention.py`, into which accepted answers go.
+"""Manage the reader's own file, `my_attention.py`, in which readers save the answers that have passed.
 
-Read in this order:
+Read the modules in this order:
 
-1. `commands`: what a reader calls, `save`, `load` and `my_library`.
-2. `accepted`: the source of each accepted answer, and where each name in it comes from.
-3. `change`: a function put into the file or taken out of it; `definitions`: what the text of the
-   file defines, and where; `on_disk`: the file read and written;
-   `run`: its functions, judged.
+1. `commands` holds the functions that a reader calls: `save`, `load` and `my_library`.
+2. `accepted` keeps the source of each accepted answer, and finds out where each name in it comes from.
+3. `change` adds a function to the file or removes one. `definitions` finds and edits the definitions in the file's
+   text, `on_disk` reads and writes the file, and `run` runs the file and judges its functions.
 """

@@ -1,8 +1,10 @@
-"""The functions that passed in this session: their source, and that of what they use, as it was when they passed.
+"""Keep the source of each function that passed in this session, together with the source of everything that it uses.
 
-A cell can be run again with other code afterwards; therefore nothing is looked up later.
+A reader may run a cell again with other code after its function has passed. Therefore all source is collected at the
+moment when the function passes, and nothing is looked up later.
 
-Where a value of the notebook comes from, and the line that brings it into a file with NumPy alone.
+For a module, constant or imported function that an answer uses, `place_of` returns the line that defines it in a file
+that needs only NumPy, or the reason why there is no such line.
 """
 
 import ast
@@ -15,11 +17,11 @@ from dataclasses import dataclass
 
 from attnexercises.own_library.definitions import names_used, parsed
 
-_session = {}  # exercise id to `Accepted`
+_session = {}  # from the id of an exercise to its `Accepted`
 
 
 class CannotSave(Exception):
-    """An answer cannot stand in a file of its own; the message is a sentence for the reader."""
+    """An answer cannot be saved in a file. The exception's text is a sentence for the reader."""
 
 
 @dataclass(frozen=True)
@@ -29,11 +31,11 @@ class Piece:
     Attributes
     ----------
     name, code : str
-        What is written into the file so that `name` is defined there.
+        The name, and the code that defines it in the file.
     needs : tuple of str
         The names that this code uses.
     lacking : str
-        Why there is no code, if there is none: "comes from attnlib.softmax".
+        If there is no code, the reason: "comes from attnlib.softmax".
     """
 
     name: str
@@ -44,11 +46,11 @@ class Piece:
 
 @dataclass(frozen=True)
 class Accepted:
-    """A function that passed, with all it needs; or, as `problem`, why its source is not to be had."""
+    """A function that passed, with the `Piece` of each name that it needs; or the `problem` why it cannot be saved."""
 
     function: object
     pieces: dict
-    name: str = ""  # its own; the exercise's, as a rule
+    name: str = ""  # the function's own name, usually that of the exercise
     problem: str = ""
 
 
@@ -61,23 +63,23 @@ def remember(id, function):
 
 
 def accepted(id):
-    """Return the `Accepted` of an exercise, or None if nothing has passed in this session."""
+    """Return the `Accepted` of an exercise, or None if no answer to it has passed in this session."""
     return _session.get(id)
 
 
 def forget(id=None):
-    """Forget one accepted answer, or all."""
+    """Delete one accepted answer, or all."""
     for gone in [id] if id else list(_session):
         _session.pop(gone, None)
 
 
 def changed_since(id):
-    """Does the notebook define another function of this name by now?"""
+    """Has the notebook given the function's name to a different function since the answer passed?"""
     passed = inspect.unwrap(_session[id].function)
     name, pieces = _session[id].name, _session[id].pieces
     now = inspect.unwrap(passed.__globals__.get(name, passed))
     if now is passed or getattr(now, "__globals__", None) is not passed.__globals__:
-        return False  # imported since then: chapter 1 itself does so
+        return False  # the name was imported since then, as chapter 1 itself does
     try:
         return definition(now)[1] != pieces[name].code
     except CannotSave:
@@ -85,7 +87,7 @@ def changed_since(id):
 
 
 def _gathered(id, function):
-    """The pieces of an answer by their names."""
+    """Return a dict from each name that an answer needs to its `Piece`."""
     home = getattr(inspect.unwrap(function), "__globals__", {})
     if (getattr(function, "__module__", None) or "").partition(".")[0] in ("attnlib", "attnexercises"):
         raise CannotSave(f"That {id} is the book's own, not yours.")
@@ -95,6 +97,7 @@ def _gathered(id, function):
 
 
 def _add_function(pieces, name, function, home):
+    """Add the piece for a function of the reader's, and the pieces that it needs."""
     own_name, code = definition(function)
     if own_name in pieces and pieces[own_name].code not in ("", code):
         raise CannotSave(f"Two functions of yours are called {own_name}: give one of them another name.")
@@ -108,11 +111,11 @@ def _add_function(pieces, name, function, home):
 
 
 def _add(pieces, name, home):
-    """Add the piece for a name that some code uses, and what that needs in turn."""
+    """Add the piece for a name that some code uses, and the pieces that it needs in turn."""
     value = home.get(name, getattr(builtins, name, None))
-    by_ipython = (getattr(value, "__module__", None) or "").startswith(("IPython", "ipykernel"))  # display
+    by_ipython = (getattr(value, "__module__", None) or "").startswith(("IPython", "ipykernel"))  # such as display
     if name not in home and not by_ipython:
-        pieces[name] = Piece(name)  # built in, or never reached: that it runs is tried afterwards
+        pieces[name] = Piece(name)  # built in, or never used: running the new file will show
         return
     function = inspect.unwrap(value) if callable(value) else value
     if inspect.isfunction(function) and function.__globals__ is home:
@@ -129,7 +132,7 @@ def _add(pieces, name, home):
 
 
 def definition(function):
-    """Return the name and the source of a function that is defined by ``def``, or by ``name = lambda``."""
+    """Return the name and the source of a function defined by ``def`` or ``name = lambda``, or raise `CannotSave`."""
     function = inspect.unwrap(function)
     if not inspect.isfunction(function):
         raise CannotSave(f"A {type(function).__name__} has no source to be saved: write a function with `def`.")
@@ -158,6 +161,7 @@ def definition(function):
 
 
 def _defined_name(source):
+    """The name of the function that the source defines; None if the source is anything but one definition."""
     try:
         statements = parsed(source)
     except (SyntaxError, ValueError):
@@ -171,7 +175,7 @@ def _defined_name(source):
 
 
 def _imported_inside(source):
-    """The packages that are imported within the function."""
+    """Yield the packages that are imported inside the function."""
     for node in ast.walk(parsed(source)[0]):
         if isinstance(node, ast.Import):
             yield from (alias.name.partition(".")[0] for alias in node.names)
@@ -180,7 +184,10 @@ def _imported_inside(source):
 
 
 def place_of(name, value):
-    """Return ``(code, origin, target)``: the line that defines `name` as `value`; if there is none, why, and its own name.
+    """Return ``(code, origin, target)`` for a name of the notebook and its value.
+
+    `code` is the line that defines the name in a file that needs only NumPy. If there is no such line, `code` is "",
+    `origin` says why, and `target` is the value's own name.
 
     Examples
     --------
@@ -209,7 +216,7 @@ def place_of(name, value):
 
 
 def always_there(module):
-    """Is a module there wherever NumPy is?"""
+    """Is a module part of NumPy or of Python's standard library, and so available wherever NumPy is?"""
     root = module.partition(".")[0]
     return root == "numpy" or root in sys.stdlib_module_names
 

@@ -1,4 +1,4 @@
-"""One function put into the reader's file, or taken out of it; tried from the new file before that is written."""
+"""Add a function to the reader's file, or remove one. The new text is tried before the file is written."""
 
 import builtins
 import importlib
@@ -12,7 +12,7 @@ from attnexercises.own_library.run import Library, functions
 
 
 def offer(exercise, answer):
-    """Take note of an answer that has just passed; return the line that says how to keep it, or ""."""
+    """Remember an answer that has just passed, and return a line on how to save it, or ""."""
     if exercise.value:
         return ""
     remember(exercise.id, answer)
@@ -25,7 +25,7 @@ def offer(exercise, answer):
         another = exercise.id in definitions.defined(text)
         kept = bool(pieces) and _put_in(text, exercise.id, pieces, path.name)[0] == text
     except (Unusable, CannotSave):
-        pass  # `save` will say why
+        pass  # `save` tells the reader why
     if kept:
         return f"    {path.name} has it."
     if another:
@@ -34,7 +34,7 @@ def offer(exercise, answer):
 
 
 def remove(id):
-    """Take a function, or everything, out of the reader's file, and keep a copy; return what was done in words."""
+    """Remove a function, or the whole file, and keep a copy of the file. Return a sentence on what was done."""
     path = on_disk.location()
     try:
         if id is None:
@@ -61,7 +61,7 @@ def remove(id):
 
 
 def put(exercise, path):
-    """Write one accepted function into the file; return what was done in words."""
+    """Write one accepted function into the file. Return a sentence on what was done."""
     id, answer = exercise.id, accepted(exercise.id)
     if exercise.value:
         raise CannotSave("Its answer is a value; only functions are saved.")
@@ -98,7 +98,7 @@ def put(exercise, path):
 
 
 def _put_in(text, id, pieces, file):
-    """Return the new text, the names written into it, and the names already there that are used."""
+    """Return the new text, the names written into it, and the names already in the text that the function uses."""
     there = definitions.defined(text)
     exercises = [exercise.id for exercise in functions()]
     written, used, seen = [], [], set()
@@ -139,7 +139,7 @@ def _what_is_lacking(piece, id, file, exercises):
 
 
 def _try_from_file(id, before, after, file, others):
-    """Raise `CannotSave` if the function does not pass from the new text, or another one does not any more."""
+    """Raise `CannotSave` if the function does not pass in the new text, or if another one no longer passes."""
     new = Library(after, file)
     if new.trouble:
         raise CannotSave(Library(before, file).trouble or f"With it, {new.trouble}")
@@ -151,6 +151,7 @@ def _try_from_file(id, before, after, file, others):
 
 
 def _newly_failing(before, after, file, apart_from):
+    """The ids of the functions that pass in the text `before`, but not in the text `after`."""
     old, new = Library(before, file), Library(after, file)
     return [i for i in old.ids if i not in apart_from and not new.passes(i) and old.passes(i)]
 
@@ -160,7 +161,7 @@ def _sentence(mine, id):
 
 
 def _import_afresh(path):
-    """Let the next ``import my_attention`` see the new file."""
+    """Make the next ``import my_attention`` read the new file."""
     module = sys.modules.get(path.stem)
     if os.path.realpath(getattr(module, "__file__", None) or "") == str(path):
         del sys.modules[path.stem]

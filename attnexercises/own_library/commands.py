@@ -1,4 +1,4 @@
-"""The reader's own library, `my_attention.py`: save an accepted answer, load it, test the file up to a chapter."""
+"""The functions that a reader calls about the own file `my_attention.py`: `save`, `load` and `my_library`."""
 
 from attnexercises.engine.registry import described, find, registry
 from attnexercises.own_library import on_disk
@@ -12,14 +12,15 @@ from attnexercises.reader.output import say
 def save(*ids):
     """Write your accepted answers into your own file, ``my_attention.py``, from which you can import them.
 
-    It lies in the folder in which you work and needs NumPy alone. What an answer uses goes with it: your other
-    functions, constants, imports. Each function is tried again from the file before anything is written; a file
-    in which something is replaced is kept as a copy. ``ATTNLIB_LIBRARY=<path>`` chooses another file, ``off`` none.
+    The file lies in your working directory and needs only NumPy. Everything that an answer uses is saved with it: your
+    other functions, constants and imports. Before the file is written, each function is checked again in the new text.
+    If a function in the file is replaced, a copy of the old file is kept. ``ATTNLIB_LIBRARY=<path>`` chooses another
+    file, and ``ATTNLIB_LIBRARY=off`` turns saving off.
 
     Parameters
     ----------
     *ids : str
-        The exercises; without any, all that passed in this session.
+        The names of the exercises. Without any, all functions that passed in this session are saved.
     """
     exercises = [find(id) for id in ids]
     path = on_disk.location()
@@ -38,12 +39,12 @@ def save(*ids):
 
 
 def load(*ids):
-    """Return your saved functions; the book's, where yours is not saved or does not pass. It says which.
+    """Return your saved functions, or the book's where yours is not saved or does not pass. A sentence says which.
 
     Parameters
     ----------
     *ids : str
-        The exercises.
+        The names of the exercises.
 
     Returns
     -------
@@ -67,20 +68,20 @@ def load(*ids):
     if yours:
         say(f"Yours, from {mine.name}: {', '.join(yours)}.")
     if failing:
-        say(f"The book's, as yours {_do(failing, 'do not', 'does not')} pass: {', '.join(failing)}.")
+        say(f"The book's, as yours {_verb(failing, 'do not', 'does not')} pass: {', '.join(failing)}.")
     if missing:
-        say(f"The book's, until yours {_do(missing, 'are', 'is')} saved: {', '.join(missing)}.")
+        say(f"The book's, until yours {_verb(missing, 'are', 'is')} saved: {', '.join(missing)}.")
     loaded = tuple(mine.function(e.id) if e.id in yours else e.solution for e in exercises)
     return loaded[0] if len(loaded) == 1 else loaded
 
 
 def my_library(chapter=None):
-    """Test the functions of your own file, up to and with a chapter: one line for each.
+    """Test the functions of your own file up to and including a chapter, and print one line for each.
 
     Parameters
     ----------
     chapter : str, optional
-        The topic word of the last chapter, "softmax" for instance; without it, all.
+        The topic word of the last chapter, such as "softmax". Without it, all chapters are tested.
 
     Examples
     --------
@@ -101,7 +102,7 @@ def my_library(chapter=None):
 
 
 def summary(mine, exercises):
-    """Return one line on how many of the exercises the file holds, and how many of these pass."""
+    """Return one line on how many of the exercises are in the file, and how many of these pass."""
     if mine.trouble:
         return mine.trouble
     there = [exercise.id for exercise in exercises if exercise.id in mine.ids]
@@ -111,7 +112,7 @@ def summary(mine, exercises):
 
 
 def up_to(chapter):
-    """The exercises with functions, up to and with a chapter; all, if it is None."""
+    """Return the exercises that ask for a function, up to and including a chapter, or all if it is None."""
     chapters = list(dict.fromkeys(exercise.chapter for exercise in registry().values()))
     if chapter is not None and not isinstance(chapter, str):
         words = f"`chapter` is a topic word in quotes, such as {chapters[1]!r}"
@@ -122,5 +123,5 @@ def up_to(chapter):
     return [exercise for exercise in functions() if chapters.index(exercise.chapter) <= last]
 
 
-def _do(names, many, one):
+def _verb(names, many, one):
     return one if len(names) == 1 else many

@@ -1,6 +1,6 @@
-"""The text of the reader's file: which names it defines where; a definition put in, replaced or taken out.
+"""Find, add, replace and remove definitions in the text of the reader's file.
 
-Whatever else stands in the file stays as it is, to the letter.
+All other text in the file is kept exactly as it is.
 """
 
 import ast
@@ -23,14 +23,16 @@ _MARK = "# saved: "
 
 @dataclass(frozen=True)
 class _Place:
-    first: int  # lines first to last, counted from 0, `last` excluded
-    last: int
-    saved: bool  # below our mark
-    alone: bool  # a statement that defines nothing else
+    """The lines that define a name."""
+
+    first: int  # the first line of the definition, counted from 0, with our mark if there is one
+    last: int  # the line after the definition
+    saved: bool  # whether our mark stands above the definition
+    alone: bool  # whether the statement defines no other name
 
 
 def defined(text):
-    """Return the names that the file defines at its top level, with their code.
+    """Return a dict from each name that the text defines at its top level to the code of the definition.
 
     Examples
     --------
@@ -45,12 +47,14 @@ def defined(text):
 
 
 def with_piece(text, name, code, above=None, replace=False):
-    """Return the text with `name` defined by `code`: in its old place, or above another name, or at the end.
+    """Return the text with `name` defined by `code`.
+
+    The code replaces an old definition of the name. Without one, it goes above the name `above`, or to the end.
 
     Raises
     ------
     KeyError
-        If the reader has written something else of this name, and `replace` is not set.
+        If the reader has written another definition of this name, and `replace` is not set.
     """
     text = text if text.strip() else HEAD
     lines, places = _lines(text), _places(text)
@@ -62,7 +66,7 @@ def with_piece(text, name, code, above=None, replace=False):
     if place and not (place.saved or replace):
         raise KeyError(name)
     if place and not place.alone:
-        place = None  # `softmax, other = ...`: stands as it is; what is defined further down counts
+        place = None  # `softmax, other = ...` is left alone: a definition further down in the file overrides it
     if not _is_import(code):
         new = [_MARK + name + ending, *new]
     if place:
@@ -82,9 +86,9 @@ def with_piece(text, name, code, above=None, replace=False):
 
 
 def without(text, name):
-    """Return the text without the definition of `name` and our mark above it; KeyError if there is no such mark.
+    """Return the text without the definition of `name`. Raise a KeyError if our mark does not stand above it.
 
-    What was saved with it goes, too, unless something else needs it.
+    Helpers that were saved together with a function are removed too, unless other code needs them.
     """
     text = _taken_out(text, name)
     helpers = [helper for helper, place in _places(text).items() if place.saved and helper not in registry()]
@@ -96,6 +100,7 @@ def without(text, name):
 
 
 def _taken_out(text, name):
+    """The text without a definition, its mark and the empty lines above; KeyError if there is no mark."""
     lines, place = _lines(text), _places(text).get(name)
     if place is None or not place.saved:
         raise KeyError(name)
@@ -106,14 +111,14 @@ def _taken_out(text, name):
 
 
 def parsed(source):
-    """Return the statements of a source. A warning about them was shown when they were run."""
+    """Return the statements of a source, without warnings: Python has shown them when the code was run."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return ast.parse(source).body
 
 
 def names_used(source):
-    """The global names that some code uses anywhere: in a function, in default arguments, in decorators.
+    """Return the global names that some code uses anywhere, also in default arguments and decorators.
 
     Examples
     --------
@@ -136,7 +141,7 @@ def _table(source):
 
 
 def _lines(text):
-    """As Python counts them; `str.splitlines` knows more ends than Python."""
+    """Split a text into lines as Python does. (`str.splitlines` also splits at characters that end no line of code.)"""
     return re.findall(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+$", text)
 
 
@@ -145,6 +150,7 @@ def _is_import(code):
 
 
 def _places(text):
+    """Return a dict from each name that the text defines to its `_Place`."""
     lines, places = _lines(text), {}
     for node in parsed(text):
         decorators = getattr(node, "decorator_list", [])
@@ -156,6 +162,7 @@ def _places(text):
 
 
 def _names(node):
+    """The names that a statement defines."""
     if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
         return [node.name]
     if isinstance(node, (ast.Import, ast.ImportFrom)):
@@ -166,7 +173,7 @@ def _names(node):
 
 
 def _below_imports(text):
-    """The line below the imports at the top, or else below the docstring."""
+    """Return the number of the line below the imports at the top, or else below the docstring."""
     line = 0
     for number, node in enumerate(parsed(text)):
         is_docstring = number == 0 and isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)

@@ -1,4 +1,8 @@
-"""The reader's file on the disk: where it lies, read with care, written all or nothing, a copy of what is replaced."""
+"""Find, read and write the reader's file.
+
+The file is written in one step, so that a crash never leaves half a file. If something in it is replaced, a copy of the
+old file is kept.
+"""
 
 import contextlib
 import io
@@ -16,23 +20,23 @@ NAME = "my_attention.py"
 
 
 class Unusable(Exception):
-    """The file cannot be read or written; the message is a sentence for the reader."""
+    """The file cannot be read or written. The exception's text is a sentence for the reader."""
 
 
 class Changed(Exception):
-    """Another session wrote the file since it was read."""
+    """Another session has written the file since it was read."""
 
 
 @dataclass(frozen=True)
 class Content:
-    """What was read: the text without a byte order mark, and the bytes; None if there is no file."""
+    """The file as it was read: the text without a byte order mark, and the bytes, or None if there is no file."""
 
     text: str = ""
     data: bytes | None = None
 
 
 def location():
-    """Return the file's path, in the folder of the session; None if ``ATTNLIB_LIBRARY=off``.
+    """Return the path of the file, in the working directory; None if ``ATTNLIB_LIBRARY=off``.
 
     ``ATTNLIB_LIBRARY=<path>`` chooses another file.
     """
@@ -41,7 +45,7 @@ def location():
         return None
     try:
         return Path(os.path.realpath(os.path.expanduser(chosen or NAME)))
-    except OSError:  # the folder in which we work is gone
+    except OSError:  # the working directory was deleted
         return Path(NAME)
 
 
@@ -71,14 +75,14 @@ def read(path):
 
 
 def write(path, before, text, keep_copy):
-    """Put `text` in the place of what was read as `before`; return the name of the copy of it, or "".
+    """Replace the content `before` of the file by `text`; return the name of the copy of the old file, or "".
 
     Raises
     ------
     Changed
-        If the file is no longer what was read. Nothing is written then.
+        If the file has changed since it was read as `before`. Nothing is written then.
     Unusable
-        If the system does not let us. The old file is there then.
+        If the system does not let us write. The old file is unchanged then.
     """
     mark = b"\xef\xbb\xbf" if (before.data or b"").startswith(b"\xef\xbb\xbf") else b""
     temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
@@ -103,7 +107,7 @@ def write(path, before, text, keep_copy):
 
 
 def set_aside(path):
-    """Rename the file as a copy of its own; return that name."""
+    """Move the file to the name of a new copy; return this name."""
     try:
         with locked(path):
             copy = keep(path, path.read_bytes())
@@ -126,7 +130,7 @@ def keep(path, data):
 def _encoding(data):
     try:
         return tokenize.detect_encoding(io.BytesIO(data).readline)[0]
-    except SyntaxError:  # a first line that is not UTF-8, say: decoding will show it
+    except SyntaxError:  # for instance a first line that is not UTF-8; decoding will report that
         return "utf-8"
 
 

@@ -1,4 +1,4 @@
-"""The reader's file, run and judged: which functions it holds, and which of them pass."""
+"""Run the reader's file, and find out which functions it defines and which of them pass."""
 
 import types
 
@@ -9,20 +9,20 @@ from attnexercises.engine.timelimit import TimeUp, call_within
 from attnexercises.own_library import on_disk
 from attnexercises.own_library.on_disk import Unusable
 
-SECONDS = 5.0  # of computing, for running the file once, from top to bottom
+SECONDS = 5.0  # seconds of computing that running the file once may take
 
 
 class Library:
-    """The functions of a file, each judged once, when it is asked for.
+    """The functions of a file. Each is judged once, when its result is first needed.
 
     Attributes
     ----------
     name : str
-        The file's name.
+        The name of the file.
     ids : list of str
-        The exercises of whose name the file has a function, in the order of the book.
+        The ids of the exercises for which the file has a function, in the order of the book.
     trouble : str
-        A sentence, if the file cannot be used.
+        If the file cannot be used, a sentence that says why; otherwise "".
     """
 
     def __init__(self, text, name):
@@ -38,23 +38,23 @@ class Library:
         return self._space[id]
 
     def result(self, id):
-        """Return what the check says to it."""
+        """Return the `Result` of checking the function."""
         if id not in self._results:
             self._results[id] = grade_apart(id, self._space[id])
         return self._results[id]
 
     def passes(self, id):
-        """Is it there, and does it pass?"""
+        """Is the function in the file, and does it pass its check?"""
         return id in self.ids and self.result(id).status == "passed"
 
 
 def functions():
-    """Return the exercises whose answer is a function, in the order of the book: only these are saved."""
+    """Return the exercises whose answer is a function, in the order of the book. Only these can be saved."""
     return [exercise for exercise in registry().values() if not exercise.value]
 
 
 def library():
-    """Return the reader's `Library` as it is on the disk now; None if there is no file."""
+    """Read the reader's file from the disk and return it as a `Library`; None if there is no file."""
     path = on_disk.location()
     if path is None:
         return None
@@ -68,6 +68,7 @@ def library():
 
 
 def _run(text, name):
+    """Run the text as a module and return its names; raise `Unusable` if it does not end normally."""
     module = types.ModuleType(name.removesuffix(".py"))
     module.__file__ = name
     try:
@@ -78,6 +79,6 @@ def _run(text, name):
         raise Unusable(f"{name} {why} after {limit.seconds:g} seconds.") from None
     except KeyboardInterrupt:
         raise
-    except BaseException as error:  # also SystemExit: it is a file that anything may stand in
+    except BaseException as error:  # SystemExit too, because the file may contain anything
         raise Unusable(f"{name} stops when it is imported: {type(error).__name__}: {error}.") from None
     return vars(module)

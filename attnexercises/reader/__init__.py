@@ -1,11 +1,12 @@
-"""What a reader calls in a notebook, and what is remembered of it.
+"""The functions that a reader calls in a notebook, and the record of the reader's progress.
 
-Read in this order:
+Read the modules in this order:
 
-1. `commands`: `check`, `case`, `hint`, `solution` and `use`, about one exercise; `source`: the solution as text.
-2. `progress`: what is solved; `next_steps`: what comes after a right answer; `reset`: forget what was done; `report`: a
-   text to paste into an issue.
-3. `record`: what is remembered, in a file that `lock` keeps for one session at a time; `last_checks`: the last check of
-   each exercise, in memory alone.
-4. `output`: how all of it is printed and shown.
+1. `commands` holds the functions about one exercise: `check`, `case`, `hint`, `solution` and `use`. `source` returns
+   the solution as text.
+2. `progress` shows what is solved, `next_steps` says what comes after a right answer, `reset` deletes progress, and
+   `report` prints a text to paste into an issue.
+3. `record` stores the progress in a file, and `lock` lets only one session at a time change it. `last_checks` keeps
+   the last check of each exercise in memory.
+4. `output` prints sentences and displays objects.
 """

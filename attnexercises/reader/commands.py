@@ -1,4 +1,4 @@
-"""What a reader calls about one exercise: check, case, hint, solution, use."""
+"""The functions that a reader calls about one exercise: `check`, `case`, `hint`, `solution` and `use`."""
 
 import os
 
@@ -16,7 +16,7 @@ OFF = "Hints and solutions are turned off here."
 
 
 class _Nothing:
-    """What stands for an argument that was not given."""
+    """The default of an argument that may be any object, so that a missing argument can be told from None."""
 
     def __repr__(self):
         return "..."
@@ -28,15 +28,15 @@ _NOTHING = _Nothing()
 def check(id, answer=_NOTHING):
     """Say whether an answer is right and, if not, what is wrong with it.
 
-    With ``ATTNLIB_STRICT=1`` in the environment, anything but a pass raises an
-    AssertionError.
+    With ``ATTNLIB_STRICT=1`` in the environment, an answer that does not pass raises
+    an AssertionError.
 
     Parameters
     ----------
     id : str
-        The exercise.
+        The name of the exercise.
     answer : callable or value
-        Your function itself, ``check("softmax", softmax)``, or your value.
+        Your function itself, as in ``check("softmax", softmax)``, or your value.
 
     Examples
     --------
@@ -47,8 +47,8 @@ def check(id, answer=_NOTHING):
     result = grade_apart(exercise, answer, details=True)
     _tell(exercise, result)
     if result.status == "passed":
-        _tell_what_comes(exercise, answer)
-    tried = not is_judging()  # an answer may call other checks; those are no tries
+        _tell_after_passing(exercise, answer)
+    tried = not is_judging()  # a check that an answer calls does not count as a try
     if tried:
         last_checks.keep(id, result, answer)
     if result.status != "unattempted" and tried:
@@ -69,7 +69,7 @@ def check(id, answer=_NOTHING):
 
 
 def _tell(exercise, result):
-    """The sentence; where it stopped and what it printed; how many cases, which hint; the smallest failing case."""
+    """Print a result: the verdict, the line of an exception, the printed text, the other lines, the failing case."""
     say(result.lines[0])
     if result.stopped:
         say(f"    {result.stopped}")
@@ -81,7 +81,7 @@ def _tell(exercise, result):
         show(result.case, indent="    ")
 
 
-def _tell_what_comes(exercise, answer):
+def _tell_after_passing(exercise, answer):
     if not hints_are_off():
         say(*(f"    {line}" for line in [difference(exercise, answer)] if line))
     say(offer(exercise, answer))
@@ -94,10 +94,10 @@ def _tell_the_next(exercise):
 
 
 def case(id):
-    """Return the smallest case on which your last answer went wrong, to play with it.
+    """Return the smallest case on which your last answer went wrong, for you to experiment with.
 
-    Unpacked it gives the arguments: ``softmax(*case("softmax"))`` is your function on them. Each is there by its
-    name, too. What is right there is ``expected``, what your function gave is ``got``.
+    ``softmax(*case("softmax"))`` calls your function with the arguments of the case, and ``case("softmax")["x"]`` is
+    the argument x. The right result is ``expected``, and the result of your function is ``got``.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ def case(id):
     Returns
     -------
     Case or None
-        None, and a sentence, if no answer of this session went wrong on a case.
+        None if no answer of this session went wrong on a case. A sentence says so.
 
     Examples
     --------
@@ -133,17 +133,18 @@ def case(id):
 
 
 def hint(id, n=None):
-    """Print hint number `n`, or else the first that you have not seen: where to look, the idea, almost the formula.
+    """Print hint number `n`, or else the first hint that you have not seen.
 
-    If a later one fits the mistake that the last check recognised, its number is added. With ``ATTNLIB_HINTS=off``
-    in the environment there are no hints and no solutions.
+    The hints tell where to look, then the idea, and last almost the formula. If a later hint is about the mistake that
+    the last check recognised, its number is printed, too. With ``ATTNLIB_HINTS=off`` in the environment there are no
+    hints and no solutions.
 
     Parameters
     ----------
     id : str
         The exercise.
     n : int, optional
-        The number of a hint, from 1.
+        The number of a hint, counted from 1.
 
     Examples
     --------
@@ -168,7 +169,7 @@ def hint(id, n=None):
         say(f"{id} has {count} hints: ask for 1 to {count}.")
         return
     say(f"Hint {n} of {count}: {exercise.hints[n - 1]}")
-    if fits in unseen and fits > n and (fits < count or n == count - 1):  # the last one only after all others
+    if fits in unseen and fits > n and (fits < count or n == count - 1):  # the last hint only after all others
         say(f'(Hint {fits} is about the mistake of your last try: hint("{id}", {fits}).)')
     if n in unseen:
         with record.changing() as table:
@@ -177,7 +178,7 @@ def hint(id, n=None):
 
 
 def solution(id, really=False):
-    """Print the book's solution, and why it is written that way. Try first, or say ``really=True``."""
+    """Print the book's solution and why it is written that way. Try the exercise first, or pass ``really=True``."""
     exercise = find(id)
     if hints_are_off():
         say(OFF)
@@ -190,7 +191,7 @@ def solution(id, really=False):
 
 
 def use(id, answer=_NOTHING):
-    """Return your answer if it is right, else the one you saved, else the book's: so the chapter goes on."""
+    """Return your answer if it is right, else your saved one, else the book's, so that the chapter can go on."""
     exercise = _asked_for("use", id, answer)
     if grade_apart(exercise, answer).status == "passed":
         return answer
@@ -205,7 +206,7 @@ def use(id, answer=_NOTHING):
 
 
 def _asked_for(call, id, answer):
-    """The exercise of a call with two arguments; a ValueError says which of them is missing or in the other's place."""
+    """Return the exercise `id`. Raise a ValueError if an argument is missing, or if the two are swapped."""
     if answer is _NOTHING:
         if not isinstance(id, str):
             raise ValueError(f'`{call}` takes two arguments: the exercise\'s `id` in quotes, then your `answer`.')

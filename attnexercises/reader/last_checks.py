@@ -1,13 +1,13 @@
-"""The last check of each exercise in this session: for `case` and `report`. In memory alone."""
+"""Keep the last check of each exercise in memory, for `case` and `report`."""
 
 from dataclasses import dataclass
 
-_last = {}  # exercise id to `Checked`
+_last = {}  # from the id of an exercise to its `Checked`
 
 
 @dataclass(frozen=True)
 class Checked:
-    """What was checked, and what was found."""
+    """An answer and the result of its check."""
 
     result: object
     answer: object

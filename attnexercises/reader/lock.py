@@ -1,19 +1,21 @@
-"""One session at a time at a file, on any system.
+"""Let only one session at a time use a file, on any operating system.
 
-The system itself holds the lock and frees it when a session dies. So there is none that somebody left behind, and none that
-two others find old at the same moment.
+The operating system holds the lock and releases it when a session dies. Therefore no dead session can leave a lock
+behind, which two others might then try to remove at the same moment.
 """
 
 import contextlib
 import os
 import time
 
-SECONDS = 60  # a lock is held for milliseconds; whoever holds it longer has been stopped, and does not write meanwhile
+# Seconds to wait for the lock. A session holds it for milliseconds only. If one holds it for so long, that session was
+# suspended and writes nothing meanwhile, so that we may go on without the lock.
+SECONDS = 60
 
 
 @contextlib.contextmanager
 def locked(path):
-    """Wait until no other session is at the file."""
+    """Run the block while no other session is using the file."""
     file = _open(path.with_name(f".{path.name}.lock"))
     try:
         yield
@@ -23,13 +25,13 @@ def locked(path):
 
 
 def _open(lock):
-    """The open lock file, ours alone; None where the system has no locks."""
+    """Open and lock the lock file. Return None if the system has no locks, or if waiting took too long."""
     deadline = time.monotonic() + SECONDS
     while True:
         file = os.open(lock, os.O_CREAT | os.O_RDWR, 0o666)
         try:
             got = _taken(file)
-            if got is None or (got and _is(file, lock)):
+            if got is None or (got and _is_current(file, lock)):
                 return file
         except BaseException:
             os.close(file)
@@ -41,7 +43,7 @@ def _open(lock):
 
 
 def _taken(file):
-    """Have we got the lock? None where there are none: in the browser, on some file systems."""
+    """Try to lock the file and return whether that worked; None if there are no locks (browser, some file systems)."""
     try:
         import fcntl
     except ImportError:
@@ -67,8 +69,8 @@ def _taken_on_windows(file):
     return True
 
 
-def _is(file, lock):
-    """Is what we have locked still the file of that name, or has the session before us just removed it?"""
+def _is_current(file, lock):
+    """Is the file that we have locked still the one of that name? The session before us may just have removed it."""
     try:
         return os.path.samestat(os.fstat(file), os.stat(lock))
     except OSError:
@@ -76,8 +78,8 @@ def _is(file, lock):
 
 
 def _close(file, lock):
-    """Remove the lock file while it is still ours, then let go; Windows removes no open file, and there it stays."""
+    """Remove the lock file, then release the lock. Windows cannot remove an open file, so the file stays there."""
     with contextlib.suppress(OSError):
-        if _is(file, lock):
+        if _is_current(file, lock):
             os.unlink(lock)
     os.close(file)

@@ -1,10 +1,11 @@
-"""What comes after a right answer: the next exercise, and one line on how the book's differs from the reader's."""
+"""What a check prints after a right answer: the next exercise, and how the book's solution differs from the answer."""
 
 import ast
 import inspect
 import textwrap
 
 from attnexercises.engine.registry import BOOK_ORDER, registry
+
 
 def next_exercise(table, chapter=None):
     """Return the next exercise that has not passed; None if all have.
@@ -17,7 +18,7 @@ def next_exercise(table, chapter=None):
     table : dict
         The progress, from `record.load`.
     chapter : str, optional
-        Only of this chapter.
+        The topic word of a chapter. If it is given, only exercises of this chapter are considered.
     """
     ids = [other for other, exercise in registry().items() if chapter in (None, exercise.chapter)]
     turns = {id: table[id].get("turn", 0) for id in ids if id in table}
@@ -30,7 +31,7 @@ def next_exercise(table, chapter=None):
 
 
 def where_it_is(exercise, here=None):
-    """Return an exercise's name, title and place in words; `here` is the topic of the chapter in which the reader is.
+    """Return an exercise's name, title and chapter in words; `here` is the topic of the chapter that the reader is in.
 
     Examples
     --------
@@ -42,7 +43,7 @@ def where_it_is(exercise, here=None):
 
 
 def chapter_name(topic):
-    """Return how a chapter is called in a sentence."""
+    """Return what a chapter is called inside a sentence."""
     if topic not in BOOK_ORDER:
         return f"the chapter on {topic}"
     number, title = BOOK_ORDER[topic]["number"], BOOK_ORDER[topic]["title"]
@@ -50,7 +51,7 @@ def chapter_name(topic):
 
 
 def difference(exercise, answer):
-    """Return one line on how the book's solution differs from a right answer, as measured in both sources; or "".
+    """Return one line on how the source of the book's solution differs from that of a right answer, or "".
 
     Examples
     --------
@@ -61,7 +62,7 @@ def difference(exercise, answer):
         return ""
     try:
         mine, ours = _facts(answer, exercise), _facts(exercise.solution, exercise)
-    except (OSError, TypeError, SyntaxError, ValueError, IndexError):  # no source to be had
+    except (OSError, TypeError, SyntaxError, ValueError, IndexError):  # the source is not available
         return ""
     if mine == ours:
         return ""
@@ -86,7 +87,7 @@ def difference(exercise, answer):
 
 
 def _facts(function, exercise):
-    """What is counted in the source of a function, and of the reader's own functions that it calls."""
+    """Facts about the source of a function and of the reader's own functions that it calls, such as "has a loop"."""
     function = inspect.unwrap(function)
     home, seen, helpers = getattr(function, "__globals__", {}), [function], []
     trees = [_tree(function)]

@@ -1,25 +1,25 @@
-"""Print sentences in lines that JupyterLab, or a page on a phone, does not break inside a word.
+"""Print sentences and display objects for the reader.
 
-Show an object where the reader works: a picture or table in a notebook, text in a terminal.
-
-What a teacher decides in the environment.
+Sentences are wrapped, so that neither JupyterLab nor a narrow page on a phone breaks a line inside a word. An object is
+displayed as a picture or table in a notebook, and as text in a terminal. `hints_are_off` reads the environment variable
+with which a teacher turns off hints.
 """
 
 import os
 import sys
 import textwrap
 
-WIDTH, LEAST = 76, 20  # letters
+WIDTH, LEAST = 76, 20  # the usual and the smallest width of a line, in characters
 
 
 def width():
-    """How many letters a line may have: ``ATTNLIB_WIDTH``, which a running page sets, where that is less than usual."""
+    """Return the width of a line: `WIDTH`, or less if a page of the book has set ``ATTNLIB_WIDTH``."""
     told = os.environ.get("ATTNLIB_WIDTH", "")
     return max(LEAST, min(WIDTH, int(told))) if told.isdecimal() else WIDTH
 
 
 def say(*sentences):
-    """Print each line in lines that are not too wide; those that follow stand under the first one's words."""
+    """Print each line of the sentences, wrapped. Continuation lines are indented so that they align with the first."""
     for line in "\n".join(sentences).splitlines():
         indent = line[: len(line) - len(line.lstrip())]
         below = "    " if line.startswith("[") else indent
@@ -29,7 +29,7 @@ def say(*sentences):
 
 
 def show(thing, indent=""):
-    """Display `thing` if this is a notebook, otherwise print it, with `indent` before each line."""
+    """Display `thing` in a notebook; elsewhere print it, with `indent` before each line."""
     if in_notebook():
         from IPython.display import display
 
@@ -39,7 +39,7 @@ def show(thing, indent=""):
 
 
 def in_notebook():
-    """Is there an IPython that shows more than text, or a page of the book that runs Python itself?"""
+    """Can this session display more than text, because it is a notebook or a page of the book that runs Python?"""
     if sys.platform == "emscripten":
         return "IPython.display" in sys.modules
     ipython = sys.modules.get("IPython")
@@ -48,5 +48,5 @@ def in_notebook():
 
 
 def hints_are_off():
-    """Whether ``ATTNLIB_HINTS=off``: then there are no hints and no solutions, and no message names them."""
+    """Is ``ATTNLIB_HINTS=off`` set? Then there are no hints and no solutions, and no message mentions them."""
     return os.environ.get("ATTNLIB_HINTS", "").lower() == "off"

@@ -1,4 +1,4 @@
-"""`progress`: what is solved, what the checks said last, what comes next; and the map of it."""
+"""`progress` shows which exercises are solved, what the last checks said and what comes next, as a table and a map."""
 
 import html
 import textwrap
@@ -11,7 +11,7 @@ from attnexercises.reader.next_steps import chapter_name, next_exercise, where_i
 from attnexercises.reader.output import say, show, width
 
 STATES = {"": "not attempted", "passed": "solved", "wrong": "wrong", "crashed": "stops"}
-MESSAGE = 60  # letters of the last message in a terminal
+MESSAGE = 60  # characters of the last message that are shown in a terminal
 
 _PADDED = "padding: 0.15rem 0.6rem; vertical-align: top"
 _ACCENT = "var(--book-accent, var(--jp-brand-color1, #0b4f82))"
@@ -20,15 +20,15 @@ _BOX = "var(--book-box, var(--jp-layout-color1, transparent))"
 
 
 def progress(chapter=None):
-    """Show what is solved: a table of the exercises with tries, hints and the last message, and what comes next.
+    """Show which exercises are solved and what comes next.
 
-    In a notebook there is a map above it. If you have a file of your own, it also says which functions are saved,
-    and whether the file passes up to here.
+    A table lists the exercises with the number of tries and hints and the last message. In a notebook, a map is shown
+    above the table. If you have a file of your own, it also shows which functions are saved and whether they pass.
 
     Parameters
     ----------
     chapter : str, optional
-        The topic word of one chapter, "softmax" for instance.
+        The topic word of one chapter, such as "softmax".
 
     Examples
     --------
@@ -49,7 +49,7 @@ def progress(chapter=None):
 
 
 class Overview:
-    """The table and the map, as text and as HTML.
+    """The table as text, and the table and the map as HTML.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ class Overview:
     table : dict
         The progress, from `record.load`.
     saved : collection of str, optional
-        Ids of the functions in the reader's own file, if there is one.
+        The ids of the functions in the reader's own file, if there is one.
     """
 
     def __init__(self, exercises, table, saved=None):
@@ -122,7 +122,7 @@ class Overview:
         )
 
     def _discs(self, exercises):
-        """A disc for each exercise: full if solved, half if tried, else empty."""
+        """A disc for each exercise, full if it is solved, half full if it was tried, and empty otherwise."""
         step, parts = 20, []
         for place, exercise in enumerate(exercises):
             state = self.entries[exercise.id]["state"]
@@ -146,7 +146,7 @@ class Overview:
         )
 
     def _table(self):
-        """The same rows under a heading for each chapter; not the level, so that a phone shows more of the message."""
+        """The rows under a heading for each chapter. The level is left out: a phone shows more of the message then."""
         shown = [place for place, name in enumerate(self._columns()) if name not in ("chapter", "level")]
         columns, rows, topic = self._columns(), list(self._rows()), None
         head = "".join(_cell("th", "col", columns[place], columns[place]) for place in shown)

@@ -1,4 +1,4 @@
-"""What the reader has done so far, in one small file of the user's own. Trouble with it never stops a check."""
+"""Store the reader's progress in a small file in the user's home. If it cannot be used, checks work all the same."""
 
 import contextlib
 import copy
@@ -10,27 +10,27 @@ from pathlib import Path
 
 from attnexercises.reader.lock import locked
 
-_memory = {}  # the table, where no file may be or can be written
-_unusable = set()  # files that could not be written; said once
+_memory = {}  # the table, for a session that may not or cannot write a file
+_unusable = set()  # files that could not be written; each is reported only once
 
 try:
-    _started_in = os.getcwd()  # a relative path means this folder, wherever the session goes later
-except OSError:  # it is gone
+    _started_in = os.getcwd()  # relative paths start here, even if the session changes its folder
+except OSError:  # the folder was deleted
     _started_in = os.curdir
 
 
 def location():
-    """Return the file's path, or None if ``ATTNLIB_PROGRESS=off``.
+    """Return the path of the file, or None if ``ATTNLIB_PROGRESS=off``.
 
-    ``ATTNLIB_PROGRESS=<path>`` chooses another file; otherwise it lies where the
-    system keeps the state of programs.
+    ``ATTNLIB_PROGRESS=<path>`` chooses another file. By default the file lies where
+    the system keeps the state of programs.
     """
     chosen = os.environ.get("ATTNLIB_PROGRESS", "")
     if chosen.lower() == "off":
         return None
     if chosen:
         return Path(os.path.join(_started_in, os.path.expanduser(chosen)))
-    home = os.path.expanduser("~")  # unlike Path.home(), never raises
+    home = os.path.expanduser("~")  # unlike `Path.home()`, this never raises
     if sys.platform == "win32":
         base = os.environ.get("LOCALAPPDATA") or os.path.join(home, "AppData", "Local")
     else:
@@ -39,23 +39,23 @@ def location():
 
 
 def load():
-    """Return the table: exercise id to a dict with ``state, turn, tries, hints, mistake, hint, said``."""
+    """Return the table, which maps the id of an exercise to a dict ``state, turn, tries, hints, mistake, hint, said``."""
     path = location()
     if path is None or path in _unusable:
         return {id: dict(entry) for id, entry in _memory.items()}
     try:
         return _checked(json.loads(path.read_text(encoding="utf-8")))
-    except FileNotFoundError:  # also if the folder is not there yet
+    except FileNotFoundError:  # the file, or its folder, does not exist yet
         return {}
     except OSError as error:
         return _give_up(path, error)
-    except (ValueError, RecursionError):  # not JSON, not UTF-8, or not a table: keep it, start anew
+    except (ValueError, RecursionError):  # not JSON, not UTF-8, or not a table: keep the file, begin a new one
         return _set_aside(path)
 
 
 @contextlib.contextmanager
 def changing():
-    """The table, to be changed: one session at a time, so that none overwrites what another stored meanwhile."""
+    """Yield the table and store the changes made to it. A lock keeps other sessions from storing meanwhile."""
     with _alone():
         table = load()
         before = copy.deepcopy(table)
@@ -66,17 +66,18 @@ def changing():
 
 @contextlib.contextmanager
 def _alone():
+    """Run the block while no other session changes the progress file."""
     path = location()
     with contextlib.ExitStack() as stack:
         if path is not None and path not in _unusable:
-            with contextlib.suppress(OSError):  # no folder, no permission: `store` will say so
+            with contextlib.suppress(OSError):  # without a folder or permission, `store` reports the problem
                 path.parent.mkdir(parents=True, exist_ok=True)
                 stack.enter_context(locked(path))
         yield
 
 
 def store(table):
-    """Write the whole table, all or nothing: a crash in between leaves the old file."""
+    """Write the whole table. The file is replaced in one step, so a crash leaves the old file intact."""
     path = location()
     _memory.clear()
     _memory.update(table)
@@ -96,7 +97,10 @@ def store(table):
 
 
 def blank():
-    """The entry of an exercise that nobody has touched. `turn` is 0 until it is solved, and largest where that was last."""
+    """Return the entry of an exercise that the reader has not touched.
+
+    `turn` is 0 until the exercise is solved; the exercise that was solved last has the largest `turn`.
+    """
     return {"state": "", "turn": 0, "tries": 0, "hints": [], "mistake": "", "hint": None, "said": ""}
 
 
@@ -132,6 +136,7 @@ _KINDS = {
 
 
 def _set_aside(path):
+    """Rename a file that cannot be read, so that a new one can be begun; return an empty table."""
     aside = next(p for n in range(1, 10**6) if not (p := path.with_name(f"{path.name}.unreadable-{n}")).exists())
     try:
         os.replace(path, aside)
@@ -142,6 +147,7 @@ def _set_aside(path):
 
 
 def _give_up(path, error):
+    """Tell the reader that the file cannot be used in this session; return the table in memory."""
     _unusable.add(path)
     reason = error.strerror or type(error).__name__
     print(f"(Progress is not saved in this session: {path.name}: {reason}. The checks work all the same.)")

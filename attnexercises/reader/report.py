@@ -1,4 +1,4 @@
-"""`report`: a block of text to paste into an issue. Nothing leaves the machine by itself."""
+"""`report` prints a block of text to paste into an issue. It sends nothing."""
 
 import inspect
 import platform
@@ -11,22 +11,22 @@ from attnexercises.engine.registry import find
 from attnexercises.reader import last_checks
 from attnexercises.reader.output import say
 
-#: The fields of the block, in order; the issue form of the repository asks for the same.
+#: The fields of the block, in their order. The issue form of the repository asks for the same fields.
 FIELDS = ("exercise", "verdict", "message", "case", "versions", "platform", "source")
 
 
 def report(id, source=False):
-    """Print what to paste into an issue if a right answer was refused, or a mistake not named or named wrongly.
+    """Print a text for an issue, for a right answer that was refused or a mistake that was not named or misnamed.
 
-    It is about the last answer to this exercise that was checked in this session. Nothing leaves your machine: what
-    is printed goes where you paste it. Your code is in it only if you say so.
+    The text is about the last answer to this exercise that was checked in this session. It is only printed, and sent
+    nowhere. It contains your code only if you ask for that.
 
     Parameters
     ----------
     id : str
         The exercise.
     source : bool, default False
-        Whether the source of your answer may be in it.
+        Whether to include the source of your answer.
 
     Examples
     --------
@@ -46,7 +46,7 @@ def report(id, source=False):
 
 def _fields(exercise, last, source):
     result = last.result
-    stopped = [result.stopped] if source and result.stopped else []  # it quotes a line
+    stopped = [result.stopped] if source and result.stopped else []  # this sentence quotes a line of the reader's code
     mistakes = ", ".join(result.mistakes) or "none named"
     return {
         "exercise": exercise.id,

@@ -1,4 +1,4 @@
-"""`reset`: forget what was done. It asks before it forgets everything."""
+"""`reset` deletes the progress of an exercise. It asks for confirmation before it deletes everything."""
 
 from attnexercises.engine.registry import find
 from attnexercises.own_library import accepted
@@ -9,16 +9,16 @@ from attnexercises.reader.output import say
 
 
 def reset(id=None, saved=False, sure=False):
-    """Forget the progress of one exercise, or of all.
+    """Delete the progress of one exercise, or of all exercises.
 
     Parameters
     ----------
     id : str, optional
-        The exercise. Without it everything is to be forgotten, and nothing happens until you say ``sure=True``.
+        The name of the exercise. Without it, all progress is deleted, but only if you pass ``sure=True``.
     saved : bool
-        Take it out of your own file, too, or the whole file away. A copy is kept in either case.
+        Whether to remove the exercise from your own file, too, or to remove the whole file. A copy is kept.
     sure : bool
-        Yes, everything.
+        Confirms that everything shall be deleted.
 
     Examples
     --------
@@ -27,7 +27,7 @@ def reset(id=None, saved=False, sure=False):
     """
     if id is not None:
         find(id)
-    elif not sure and _asked(saved):
+    elif not sure and _asks_for_confirmation(saved):
         return
     with record.changing() as table:
         for gone in [id] if id else list(table):
@@ -47,8 +47,8 @@ def reset(id=None, saved=False, sure=False):
         say(f"{mine.name} is as it was{f', with {id} in it' if id else ''}: {call} would change it, and keep a copy.")
 
 
-def _asked(saved):
-    """Say what would be forgotten, and how to say yes."""
+def _asks_for_confirmation(saved):
+    """Print what would be deleted and how to confirm that. Always return True, so that the caller stops."""
     table, mine = record.load(), library() if saved else None
     tried = sum(bool(entry["tries"]) for entry in table.values())
     solved = sum(entry["state"] == "passed" for entry in table.values())

@@ -1,4 +1,4 @@
-"""The solution as text, for the notebook and for the site."""
+"""Return the solution of an exercise as text, for notebooks and for the site."""
 
 import ast
 import inspect
@@ -8,8 +8,8 @@ import textwrap
 def solution_source(exercise):
     """Return the code of the solution as a reader would type it.
 
-    For a function that is its source. For a value it is the body, whose last line
-    ``return ...`` becomes ``id = ...``.
+    For a function, that is its source. For a value, it is the body of the function that
+    computes the value, with ``id = ...`` in place of the last line ``return ...``.
 
     Examples
     --------
