@@ -179,7 +179,7 @@ def explain(exercise, outcomes, right):
 
 
 def _in_the_place_of(exercise, outcomes, name):
-    """The name of another output whose right values the answer returns as `name`, on every case; or ""."""
+    """The name of another output whose right values the answer returns as `name` on all cases with a result, or ""."""
     place = exercise.outputs.index(name)
     for other, theirs in enumerate(exercise.outputs):
         pairs = zip(outcomes, expected(exercise), strict=True)

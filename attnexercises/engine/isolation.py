@@ -234,7 +234,7 @@ def guard():
     """Restrict this process, a copy of the session, so that an answer can do no harm in it."""
     os.setpgid(0, 0)  # so that the copy and its children end together, and Ctrl-C reaches only the session
     with contextlib.suppress(OSError, ValueError):
-        signal.set_wakeup_fd(-1)  # a notebook has set this to a pipe that the session still uses
+        signal.set_wakeup_fd(-1)  # a notebook may have set this to a file descriptor that the session uses
     for number in (signal.SIGINT, signal.SIGTTOU, signal.SIGTTIN):
         signal.signal(number, signal.SIG_IGN)
     for stream in (0, 1, 2):

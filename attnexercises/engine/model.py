@@ -107,7 +107,7 @@ class Exercise:
     title, chapter, level, minutes : str, str, str, int
         `chapter` is the topic word of the chapter; `level` is "easy", "medium" or "hard".
     blanks : int
-        The number of TODO in the exercise's cell. If the reader's code holds fewer, the exercise was begun.
+        The number of TODO in the exercise's cell. An answer with fewer TODO, but at least one, counts as begun.
     oracle : callable
         Computes the right outputs in a slow and obvious way (loops, `math`). It shares no code with `solution`
         or attnlib.
