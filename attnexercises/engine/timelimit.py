@@ -17,6 +17,7 @@ interrupt a single call of compiled code, such as ``sum(itertools.count())``. On
 system ends. Elsewhere only the notebook's stop button helps.
 """
 
+import gc
 import signal
 import sys
 import threading
@@ -129,7 +130,8 @@ def _alarm(seconds, function):
         # `TimeUp`: sooner or later an alarm comes while the loop is outside of its `try`.
         pause = max(0.7 * pause, 1e-6 * (3 + time.perf_counter_ns() % 61))
         signal.setitimer(signal.ITIMER_REAL, pause)
-        clock.stop()
+        if not _is_ignored_in(frame):
+            clock.stop()
 
     old_handler = signal.signal(signal.SIGALRM, ring)
     old_delay, old_interval = signal.setitimer(signal.ITIMER_REAL, clock.left())
@@ -143,6 +145,19 @@ def _alarm(seconds, function):
             signal.setitimer(signal.ITIMER_REAL, max(left, 1e-3), old_interval)
     clock.stop()
     return result
+
+
+def _is_ignored_in(frame):
+    """Would Python ignore an exception that is raised here, in what the garbage collector calls?
+
+    It prints such an exception and goes on, so `TimeUp` would not stop the function, and the reader would see a traceback.
+    """
+    collector = {getattr(callback, "__code__", None) for callback in gc.callbacks}
+    while frame:
+        if frame.f_code in collector or frame.f_code.co_name == "__del__":
+            return True
+        frame = frame.f_back
+    return False
 
 
 def _look_at_the_clock(seconds, function):

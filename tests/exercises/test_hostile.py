@@ -166,7 +166,7 @@ except ChildProcessError:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no such signal there")
-@pytest.mark.parametrize("judge", [("judge", "grade"), ("apart", "grade_apart")])
+@pytest.mark.parametrize("judge", [("judge", "grade"), ("isolation", "grade_apart")])
 def test_ctrl_c_ends_a_check_and_the_next_one_works(judge, tmp_path):
     root = str(Path(__file__).parents[2])
     done = subprocess.run(

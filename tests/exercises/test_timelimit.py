@@ -1,5 +1,6 @@
 """attnexercises.engine.timelimit: does every endless answer end, no other one, and nobody else's alarm with it?"""
 
+import gc
 import signal
 import subprocess
 import sys
@@ -25,6 +26,43 @@ def test_a_python_without_a_clock_for_threads_takes_that_of_the_process():
 def endless(x):
     while True:
         pass
+
+
+def busy(seconds):
+    """Compute for so long."""
+    end = timelimit.computed() + seconds
+    while timelimit.computed() < end:
+        pass
+
+
+class Deleted:
+    def __del__(self):
+        busy(0.3)
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no timer")
+def test_an_alarm_where_python_ignores_exceptions_waits_until_it_is_heard():
+    """In what the garbage collector calls Python prints an exception and goes on: pytest makes a failure of that."""
+
+    def slow(phase, info):
+        busy(0.3)
+
+    def collects_for_ever():
+        while True:
+            gc.collect()
+
+    def deletes_for_ever():
+        while True:
+            Deleted()
+
+    for endless, callbacks in ((collects_for_ever, [slow]), (deletes_for_ever, [])):
+        gc.callbacks.extend(callbacks)
+        try:
+            with pytest.raises(timelimit.TimeUp):
+                timelimit.call_within(0.2, endless)
+        finally:
+            for callback in callbacks:
+                gc.callbacks.remove(callback)
 
 
 def endless_and_stubborn(x):

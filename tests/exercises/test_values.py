@@ -12,7 +12,7 @@ from attnexercises import TODO, Mistake, grade, value_exercise
 def word_exercise():
     return value_exercise(
         "word", title="A word", chapter="softmax", level="easy", minutes=1, answer=lambda: "b", oracle=lambda: "b",
-        wrong={Mistake("a", "a", "a is the other one.", 1): lambda: "a"}, hints=("", "", ""), why="", insight="Yes.",
+        mistakes=[Mistake("a", lambda: "a", "a is the other one.", 1)], hints=("", "", ""), why="", insight="Yes.",
     )  # fmt: skip
 
 

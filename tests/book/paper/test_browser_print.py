@@ -4,6 +4,7 @@ The command of `make pdf` prints three pages here, one of them a chapter with so
 prints the whole book.
 """
 
+import collections
 import contextlib
 import io
 import os
@@ -270,12 +271,26 @@ def first_difference(one, other):
     if one == other:
         return ""
     pair = [pypdf.PdfReader(io.BytesIO(content)) for content in (one, other)]
+    more, fewer = (sorted((kinds(a) - kinds(b)).elements()) for a, b in (pair, pair[::-1]))
+    if more or fewer:
+        return f"only in the first: {more}; only in the second: {fewer}"
     for number in range(1, max(reader.trailer["/Size"] for reader in pair)):
         shown = [in_full(reader.get_object(number)) for reader in pair]
         if shown[0] != shown[1]:
             place = len(os.path.commonprefix(shown))
             return f"object {number}, from letter {place}: " + ", ".join(text[max(0, place - 80) : place + 200] for text in shown)
     return "the same objects, stored differently"
+
+
+def kinds(reader):
+    """How many objects of each kind a file has; fonts by their names, streams by their beginning."""
+    found = collections.Counter()
+    for number in range(1, reader.trailer["/Size"]):
+        thing = reader.get_object(number)
+        if isinstance(thing, dict):
+            stream = repr(thing.get_data()[:60]) if hasattr(thing, "get_data") and "/Length1" not in thing else ""
+            found[" ".join([*(str(thing.get(key, "")) for key in ("/Type", "/Subtype", "/BaseFont", "/S")), stream])] += 1
+    return found
 
 
 def in_full(thing):
