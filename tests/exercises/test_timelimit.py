@@ -37,7 +37,7 @@ def busy(seconds):
 
 class Deleted:
     def __del__(self):
-        busy(0.3)
+        busy(0.02)
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no timer")
@@ -45,7 +45,7 @@ def test_an_alarm_where_python_ignores_exceptions_waits_until_it_is_heard():
     """In what the garbage collector calls Python prints an exception and goes on: pytest makes a failure of that."""
 
     def slow(phase, info):
-        busy(0.3)
+        busy(0.02)
 
     def collects_for_ever():
         while True:
