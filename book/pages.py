@@ -5,7 +5,7 @@ import re
 from sphinx.errors import ExtensionError
 
 HEADING = re.compile(r"<h[1-4]>(.*?)</h[1-4]>", re.S)
-NOT_WORDS = re.compile(r'<a class="headerlink".*?</a>|<mjx-math.*?</mjx-math>|<[^>]*>', re.S)
+NOT_WORDS = re.compile(r'<a class="[^"]*\bheaderlink\b[^"]*".*?</a>|<mjx-math.*?</mjx-math>|<[^>]*>', re.S)
 
 
 def reading_order(env):

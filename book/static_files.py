@@ -16,9 +16,9 @@ def add_styles(app, folder, *names, priority=PRIORITY):
 
 
 def add_script(app, folder, name, used_with=None):
-    """Add a script of a folder to the pages with one of the classes `used_with`, by default to every page.
+    """Add a script of a folder to the pages with one of the classes `used_with` (`"stepped|tap"`), by default to every page.
 
-    `light_pages` takes it out of the others.
+    The classes are those of elements of the finished page; `light_pages` takes the script out of every other page.
     """
     publish(app, Path(folder) / name)
     app.add_js_file(name, priority=PRIORITY)

@@ -26,7 +26,8 @@ def test_every_style_script_and_template_is_named_by_the_feature(name):
 def test_the_table_for_contributors_names_every_feature():
     text = (HERE.parent / "CONTRIBUTING.md").read_text(encoding="utf-8")
     table = text.partition("Where in `book/`")[2].partition("\n\n")[0]
-    assert [name for name in FOLDERS if f"`{name}`" not in table] == []
+    missing = [name for name in FOLDERS if f"`{name}`" not in table]
+    assert not missing, f"the table of CONTRIBUTING.md, Where in book/, does not name {missing}"
 
 
 def test_a_folder_of_tests_has_the_name_of_its_feature():

@@ -20,7 +20,7 @@ WORDS = " ".join(README.split())
 def reading(pattern):
     """Minutes that the chapters say they take, together."""
     openers = (nbformat.read(path, as_version=4).cells[0].source for path in ROOT.glob(f"chapters/{pattern}.ipynb"))
-    return sum(int(minutes) for opener in openers for minutes in STATED.findall(opener))
+    return sum(int(stated[1]) for opener in openers for stated in STATED.finditer(opener))
 
 
 def doing(*chapters):
@@ -37,9 +37,11 @@ def hours(minutes):
 
 def test_the_hours_are_those_of_the_chapters_and_exercises():
     whole = f"about {round(reading('*') / 60)} hours to read, and the {len(registry())} exercises"
-    assert f"All chapters together take {whole} about {round(doing() / 60)} hours more." in WORDS
+    said = f"All chapters together take {whole} about {round(doing() / 60)} hours more."
+    assert said in WORDS, f"README.md has to say: {said}"
     first = hours(reading("0[12]_*")), hours(doing("softmax", "attention"))
-    assert f"take {first[0]} of reading and {first[1]} of exercises." in WORDS
+    said = f"take {first[0]} of reading and {first[1]} of exercises."
+    assert said in WORDS, f"README.md has to say: {said}"
 
 
 @pytest.mark.parametrize("minutes, said", [(140, "2 hours and 20 minutes"), (61, "1 hour and 1 minute"), (60, "1 hour")])

@@ -1,5 +1,6 @@
 """A page in the browser that is watched while it is used, and what can be wrong with what it shows."""
 
+import os
 from pathlib import Path
 
 from axe_playwright_python.sync_playwright import Axe
@@ -9,7 +10,8 @@ from tools import browser
 SITE = Path(__file__).resolve().parents[2] / "_build" / "html"
 PAGES = browser.pages(SITE) if SITE.is_dir() else ["no site"]
 CHAPTERS = [name for name in PAGES if name.startswith("chapters/") and not name.startswith("chapters/api/")]
-PATIENCE = 300_000  # milliseconds; what a busy machine delays is no fault of the book
+# Milliseconds. What a busy machine delays is no fault of the book; who writes a test sets ATTNLIB_PATIENCE=5, in seconds.
+PATIENCE = 1000 * int(os.environ.get("ATTNLIB_PATIENCE", 300))
 # preload: axe would fetch every style sheet again, from the wrong folder. The rule is off by default, and we keep it.
 AXE_OPTIONS = {"resultTypes": ["violations"], "preload": False, "rules": {"label-content-name-mismatch": {"enabled": True}}}
 # A page is looked at where things have come to rest, also a page that a click has led to.

@@ -52,8 +52,9 @@ def slips_rejected(exercise, way):
         wrong += returned and not right
     assert wrong >= 3, f"{way}: {wrong} slips return wrong values; three should"
     unknown, stale = set(survivors) - set(reviewed), set(reviewed) - set(survivors)
-    assert not unknown, f"{way}: these slips pass: add a probe, or write them into equivalents.py"
-    assert not stale, f"{way}: these are rejected by now: take them out of equivalents.py"
+    file = "equivalents.py" if way == "solution" else "one of equivalent_ways_*.py"
+    assert not unknown, f"{way}: these slips pass: add a probe, or write them into {file}"
+    assert not stale, f"{way}: these are rejected by now: take them out of {file}"
     return count
 
 

@@ -201,7 +201,7 @@ def digits(seen, pairs, m):
     pairs = [(g[~i], w[~i], p) if i.any() else (g, w, p) for i, (g, w, p) in zip(alike_infinite, pairs, strict=True)]
     error = max(np.abs(g - w).max(initial=0) / np.abs(w).max(initial=0) for g, w, _ in pairs if np.any(w))
     decimals = all(np.allclose(g, np.round(g.astype(float), 8), rtol=0, atol=1e-13) for g, _, _ in pairs)
-    return clear(pairs) and abs(-np.log10(max(error, 1e-9)) - int(m["digits"]) - 0.5) <= 1.6 and not (
+    return clear(pairs) and abs(-np.log10(max(error, 1e-15)) - int(m["digits"]) - 0.5) <= 1.6 and not (
         m["single"] and decimals)  # fmt: skip
 
 

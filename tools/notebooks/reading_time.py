@@ -6,7 +6,8 @@ from pathlib import Path
 WORDS, LINES = 70, 30  # a minute: what careful readers of the chapters needed
 LONGEST = 70  # minutes
 CHAPTER = re.compile(r"\d\d_\w+|prerequisites|puzzles")
-STATED = re.compile(r"^\*\*Time\*\* about (\d+) minutes of reading, and .+ for the (?:\w+ )?exercises\b", re.M)
+NUMBERS = "no one two three four five six seven eight nine ten eleven twelve".split()
+STATED = re.compile(r"^\*\*Time\*\* about (\d+) minutes of reading, and .+ for the (?:(\w+) )?exercises\b", re.M)
 
 
 def minutes(notebook):
@@ -30,4 +31,12 @@ def check_time(path, notebook):
         found.append(f"the first cell does not say how long reading takes; write: {form}")
     elif abs(int(stated[1]) - takes) > 5:
         found.append(f"the first cell says {stated[1]} minutes of reading, computed are {takes:.1f}; write: {form}")
+    exercises = sum(tag.startswith("exercise-") for cell in notebook.cells for tag in cell.metadata.get("tags", []))
+    if stated and stated[2] and stated[2] != spelled(exercises):
+        found.append(f"the first cell says {stated[2]} exercises; write: {spelled(exercises)}")
     return found
+
+
+def spelled(number):
+    """A small number as a word, as it stands in a sentence."""
+    return NUMBERS[number] if number < len(NUMBERS) else str(number)

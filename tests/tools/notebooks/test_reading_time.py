@@ -5,9 +5,9 @@ import pytest
 
 from tools.notebooks.check import check
 from tools.notebooks.files import METADATA, canonical
-from tools.notebooks.reading_time import LINES, LONGEST, WORDS, minutes
+from tools.notebooks.reading_time import LINES, LONGEST, WORDS, check_time, minutes
 
-TIME = "**Time** about {} minutes of reading, and an hour for the two exercises."
+TIME = "**Time** about {} minutes of reading, and an hour for the exercises."
 
 
 def chapter(folder, opener, words=0, lines=0, name="07_small"):
@@ -53,6 +53,16 @@ def test_a_wrong_time_is_found(stated, tmp_path):
 def test_a_time_that_is_not_stated_is_missed(opener, tmp_path):
     (problem,) = said(chapter(tmp_path, opener, words=30 * WORDS))
     assert problem.startswith("the first cell does not say how long reading takes; write: **Time** about 30 minutes")
+
+
+@pytest.mark.parametrize(("cells", "word"), [(2, "two"), (1, "one"), (0, "no")])
+def test_the_number_of_exercises_is_that_of_their_cells(cells, word, tmp_path):
+    exercises = [nbformat.v4.new_code_cell("x = 1", metadata={"tags": [f"exercise-e{i}", "hide-input"]}) for i in range(cells)]
+    for stated in ("no", "one", "two"):
+        opener = TIME.format(0).replace("the exercises", f"the {stated} exercises")
+        notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell(opener), *exercises])
+        right = [] if stated == word else [f"the first cell says {stated} exercises; write: {word}"]
+        assert check_time(tmp_path / "07_small.ipynb", notebook) == right
 
 
 def test_a_chapter_that_is_too_long_is_found(tmp_path):
