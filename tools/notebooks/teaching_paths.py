@@ -74,7 +74,7 @@ def row(name, headings, exercises):
     title = notebook.cells[0].source.partition("\n")[0].removeprefix("# ")
     number = str(int(name[:2])) + " " if name[0].isdigit() else ""
     if headings is None:
-        (stated,) = STATED.findall(notebook.cells[0].source)
+        ((stated, _),) = STATED.findall(notebook.cells[0].source)
         reading, inside, shown = int(stated), [id for _, ids in parts.values() for id in ids], "all of it"
     else:
         missing = [heading for heading in headings if heading not in parts]
