@@ -208,7 +208,7 @@ def _modules():
 
 def _folder():
     """The working directory and the environment."""
-    environment = dict(os.environ._data)  # as the system has it: quick to compare
+    environment = os.environ.copy()
     try:
         folder = os.getcwd()
     except OSError:  # it is gone
@@ -216,11 +216,10 @@ def _folder():
 
     def put_back():
         now = os.environ
-        if now._data != environment:
-            for name in set(now._data) - set(environment):
-                del now[now.decodekey(name)]
-            for name, value in environment.items():
-                now[now.decodekey(name)] = now.decodevalue(value)
+        if now.copy() != environment:
+            for name in set(now) - set(environment):
+                del now[name]
+            now.update(environment)
         with contextlib.suppress(OSError):
             if folder is not None and (not os.path.isdir(os.curdir) or os.getcwd() != folder):
                 os.chdir(folder)
