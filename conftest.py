@@ -83,11 +83,6 @@ def pytest_configure(config):
     # A shell that starts a run in the background lets it ignore interrupts, and so would every process that a test interrupts.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
-    if getattr(config.option, "numprocesses", None):
-        # A file stays on one worker: the cells of a notebook share a kernel, the tests of a file what they have made.
-        if config.option.dist == "load":
-            config.option.dist = "loadfile"
-        config.option.loadscopereorder = False  # the files go to the workers in our order, not by the number of tests
 
 
 @pytest.hookimpl(trylast=True)

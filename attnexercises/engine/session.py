@@ -216,7 +216,7 @@ def _modules():
 
 def _folder():
     """Remember the working directory and the environment."""
-    environment = dict(os.environ._data)  # the undecoded variables, which are quick to compare
+    environment = os.environ.copy()
     try:
         folder = os.getcwd()
     except OSError:  # the working directory was deleted
@@ -224,11 +224,10 @@ def _folder():
 
     def put_back():
         now = os.environ
-        if now._data != environment:
-            for name in set(now._data) - set(environment):
-                del now[now.decodekey(name)]
-            for name, value in environment.items():
-                now[now.decodekey(name)] = now.decodevalue(value)
+        if now.copy() != environment:
+            for name in set(now) - set(environment):
+                del now[name]
+            now.update(environment)
         with contextlib.suppress(OSError):
             if folder is not None and (not os.path.isdir(os.curdir) or os.getcwd() != folder):
                 os.chdir(folder)

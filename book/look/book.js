@@ -40,17 +40,6 @@
     }
   }
 
-  // The button has a name; the titles of its three icons, which arrive a little later, would be a second one.
-  function nameOnce(button) {
-    for (const title of button.querySelectorAll("svg title")) {
-      const icon = title.parentElement;
-      title.remove();
-      icon.removeAttribute("role");
-      icon.removeAttribute("aria-labelledby");
-      icon.setAttribute("aria-hidden", "true");
-    }
-  }
-
   function repairTheme() {
     // The logo stands outside every landmark.
     for (const logo of document.querySelectorAll(".bd-sidebar-primary .navbar-brand")) {
@@ -66,10 +55,6 @@
     }
     for (const summary of document.querySelectorAll(".bd-sidenav summary:not([aria-label])")) {
       summary.setAttribute("aria-label", "Pages below " + summary.closest("li").querySelector("a").textContent.trim());
-    }
-    for (const button of document.querySelectorAll(".theme-switch-button")) {
-      nameOnce(button);
-      new MutationObserver(() => nameOnce(button)).observe(button, { childList: true, subtree: true });
     }
     // The empty corner of a table is no header.
     for (const corner of document.querySelectorAll(".bd-content th")) {

@@ -111,3 +111,11 @@ def test_make_knows_its_targets(target):
     result = subprocess.run(["make", "-n", target], cwd=ROOT, capture_output=True, text=True)
     assert result.returncode == 0, result.stderr
     assert target in subprocess.run(["make", "-s", "help"], cwd=ROOT, capture_output=True, text=True).stdout
+
+
+def test_every_file_made_by_hand_says_why():
+    page = read("book/BY_HAND.md")
+    code = [path for top in ("book", "tools") for kind in ("py", "js", "mjs") for path in (ROOT / top).rglob(f"*.{kind}")]
+    assert not [path for path in code if path.name != "__init__.py" and f"`{path.name}`" not in page] and len(code) > 100
+    folders = {path.parent.name for path in code if path.parent.parent in (ROOT / "book", ROOT / "tools")}
+    assert not [name for name in folders if f"**`{name}`**" not in page]
