@@ -12,7 +12,6 @@ from exercise_cases import bits, every_exercise, every_function, pairs
 from attnexercises import grade
 from attnexercises.engine import diagnose
 from attnexercises.engine.calls import arguments
-from attnexercises.engine.edits import fit_together
 
 # --- known mistakes -------------------------------------------------------------------------------
 
