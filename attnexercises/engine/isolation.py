@@ -23,6 +23,7 @@ import os
 import pickle
 import signal
 import sys
+import threading
 import time
 import warnings
 
@@ -55,10 +56,7 @@ def grade_apart(exercise, answer, *, details=False):
         if not possible():
             return grade(exercise, answer, details=details)
         diagnose.expected(exercise)  # computed before the fork, so that every later copy inherits the cached result
-        copy = _copy(exercise, answer, details)
-        if copy is None:  # the system refused another process
-            return grade(exercise, answer, details=details)
-        return _watched(exercise, answer, details, *copy)
+        return _judged_by_a_copy(exercise, answer, details)
 
 
 def possible():
@@ -127,11 +125,17 @@ def _unpickled(data):
     return _OursAlone(io.BytesIO(data)).load()
 
 
-def _watched(exercise, answer, details, pid, pipe):
-    """Wait for the result of the copy, end the copy, and return a `Result` even if the copy sent none."""
-    label, limit, said, gone, looks = "", 0.0, None, False, _Looks(pid)
+def _judged_by_a_copy(exercise, answer, details):
+    """Make a copy, wait for its result, end it, and return a `Result` even if the copy sent none."""
+    copy, label, limit, said, gone = None, "", 0.0, None, False
     deadline = time.monotonic() + timelimit.on_the_wall(OURS)
     try:
+        with _interrupts_held():  # or Ctrl-C between the fork and the next line would leave a copy behind
+            copy = _copy(exercise, answer, details)
+        if copy is None:  # the system refused another process
+            return grade(exercise, answer, details=details)
+        pid, pipe = copy
+        looks = _Looks(pid)
         while not isinstance(said, dict):
             if not pipe.poll(LOOK):
                 if time.monotonic() > deadline or (looks.stands_still() and _threads_of_others()):
@@ -147,8 +151,10 @@ def _watched(exercise, answer, details, pid, pipe):
                 deadline = time.monotonic() + timelimit.on_the_wall(limit or OURS) + GRACE
                 looks = _Looks(pid)
     finally:  # this runs after Ctrl-C, too
-        pipe.close()
-        status = _end(pid)
+        if copy:
+            with _interrupts_held():
+                copy[1].close()
+                status = _end(copy[0])
     if isinstance(said, dict):
         return Result(**said)
     if os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGXCPU:
@@ -158,6 +164,23 @@ def _watched(exercise, answer, details, pid, pipe):
     if looks.stood_still and _threads_of_others():
         return grade(exercise, answer, details=details)
     return stopped(exercise, label, timelimit.TimeUp(timelimit.on_the_wall(limit or OURS), waited=True))
+
+
+@contextlib.contextmanager
+def _interrupts_held():
+    """Let Ctrl-C wait until the end of the block."""
+    handler = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or handler is None:  # Python cannot put None back
+        yield
+        return
+    pressed = []
+    signal.signal(signal.SIGINT, lambda *_: pressed.append(True))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, handler)
+        if pressed:
+            signal.raise_signal(signal.SIGINT)
 
 
 class _Looks:

@@ -174,3 +174,20 @@ def test_ctrl_c_ends_a_check_and_the_next_one_works(judge, tmp_path):
         capture_output=True, text=True, timeout=600,
     )  # fmt: skip
     assert done.stdout.splitlines() == ["stopped by the reader", "passed", "nobody is left"], done.stderr
+
+
+@needs_a_process
+@pytest.mark.parametrize("place", ["_copy", "_end"])
+def test_ctrl_c_just_after_the_fork_or_during_the_end_leaves_no_copy_behind(place, monkeypatch):
+    done = getattr(isolation, place)
+
+    def interrupted(*args):
+        result = done(*args)
+        signal.raise_signal(signal.SIGINT)
+        return result
+
+    monkeypatch.setattr(isolation, place, interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        isolation.grade_apart("softmax", wrong)
+    with pytest.raises(ChildProcessError):
+        os.waitpid(-1, os.WNOHANG)

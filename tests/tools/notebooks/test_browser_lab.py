@@ -1,5 +1,6 @@
 """JupyterLab as `make lab` starts it: chapter 1, for every user, and no question before it."""
 
+import contextlib
 import json
 import os
 import re
@@ -64,8 +65,9 @@ def address(process, home):
     for _ in range(STARTS * 10):
         assert process.poll() is None, (home / "log").read_text()
         for file in (home / "runtime").glob("jpserver-*.json"):
-            server = json.loads(file.read_text())
-            return server["url"], server["token"]
+            with contextlib.suppress(json.JSONDecodeError):  # the lab is still writing it
+                server = json.loads(file.read_text())
+                return server["url"], server["token"]
         time.sleep(0.1)
     pytest.fail(f"JupyterLab does not start:\n{(home / 'log').read_text()}")
 
