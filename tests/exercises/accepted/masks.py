@@ -4,7 +4,16 @@ import math
 
 import numpy as np
 
-from attnexercises.softmax.stable import careful_softmax, plain_softmax
+from attnexercises.softmax.stable import plain_softmax
+
+
+def careful_softmax(scores):
+    """Softmax of a row in which some scores, or all of them, are hidden by -inf."""
+    largest = scores.max(axis=-1, keepdims=True)
+    exponentials = np.exp(scores - np.where(np.isneginf(largest), 0, largest))
+    total = exponentials.sum(axis=-1, keepdims=True)
+    return exponentials / np.where(total == 0, 1, total)
+
 
 # --- causal_mask ----------------------------------------------------------------------------------
 
