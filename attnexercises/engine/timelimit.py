@@ -116,21 +116,29 @@ class _Clock:
 
 def _alarm(seconds, function):
     here, clock = sys._getframe(), _Clock(seconds)
-    pause = 0.1
+    pause, ringing = 0.1, False
 
     def ring(signum, frame):
-        nonlocal pause
+        nonlocal pause, ringing
+        if ringing:  # this alarm interrupts the one before: on a slow machine such calls would nest without end
+            signal.setitimer(signal.ITIMER_REAL, 1e-3)
+            return
         left = clock.left()
         if left:  # it has waited: ring again when its time can be over
             signal.setitimer(signal.ITIMER_REAL, max(left, 1e-3))
             return
         if frame is here:  # `function` has ended, and the clean-up below must not be interrupted
             return
-        # The pauses become shorter and irregular, so that they never fall into step with a loop whose `try` catches
-        # `TimeUp`: sooner or later an alarm comes while the loop is outside of its `try`.
-        pause = max(0.7 * pause, 1e-6 * (3 + time.perf_counter_ns() % 61))
-        signal.setitimer(signal.ITIMER_REAL, pause)
-        if not _is_ignored_in(frame):
+        ringing = True
+        try:
+            ignored = _is_ignored_in(frame)
+            # The pauses become shorter and irregular, so that they never fall into step with a loop whose `try` catches
+            # `TimeUp`: sooner or later an alarm comes while the loop is outside of its `try`.
+            pause = max(0.7 * pause, 1e-6 * (3 + time.perf_counter_ns() % 61))
+            signal.setitimer(signal.ITIMER_REAL, pause)
+        finally:
+            ringing = False
+        if not ignored:
             clock.stop()
 
     old_handler = signal.signal(signal.SIGALRM, ring)

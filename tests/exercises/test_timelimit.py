@@ -65,6 +65,28 @@ def test_an_alarm_where_python_ignores_exceptions_waits_until_it_is_heard():
                 gc.callbacks.remove(callback)
 
 
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no timer")
+@pytest.mark.parametrize("depth", [0, 700])
+def test_an_alarm_does_not_interrupt_the_alarm_before_it_without_end(depth):
+    """Far down in a recursion, or on a slow machine, an alarm takes longer than the pause until the next one."""
+
+    def at_depth(n):
+        if n:
+            at_depth(n - 1)
+        while True:
+            gc.collect()
+
+    def slow(phase, info):
+        busy(0.02)
+
+    gc.callbacks.append(slow)
+    try:
+        with pytest.raises(timelimit.TimeUp):
+            timelimit.call_within(0.2, lambda: at_depth(depth))
+    finally:
+        gc.callbacks.remove(slow)
+
+
 def endless_and_stubborn(x):
     while True:
         try:
