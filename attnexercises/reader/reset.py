@@ -4,8 +4,8 @@ from attnexercises.engine.registry import find
 from attnexercises.own_library import accepted
 from attnexercises.own_library.change import remove
 from attnexercises.own_library.run import library
-from attnexercises.reader import last_checks, record
-from attnexercises.reader.output import say
+from attnexercises.reader import record
+from attnexercises.engine.output import say
 
 
 def reset(id=None, saved=False, sure=False):
@@ -34,7 +34,7 @@ def reset(id=None, saved=False, sure=False):
         for gone in [id] if id else list(table):
             table.pop(gone, None)
     accepted.forget(id)
-    last_checks.forget(id)
+    record.forget_checks(id)
     print(f"Forgotten: {id or 'everything'}.")
     mine = library()
     if mine is None or not (id is None or id in mine.ids or mine.trouble):
