@@ -17,7 +17,7 @@ from attnexercises.reader.progress import Overview
 def two_tries():
     check("softmax", right)
     check("softmax_backward", lambda d_weights, weights: d_weights @ 3)
-    check("online_softmax", lambda x, block: (x, x))
+    check("temperature_gradient", lambda d_weights, scores, temperature: 0.0)
 
 
 def overview(chapter="softmax", saved=None):

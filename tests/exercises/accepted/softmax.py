@@ -89,44 +89,6 @@ def temperature_by_where(d_weights, scores, temperature):
     return -(d_weights[..., None, :] @ jacobian @ scores[..., None]).sum() / temperature**2
 
 
-# --- online_softmax -------------------------------------------------------------------------------
-
-
-def online_by_einsum(x, block):
-    maximum, total = -np.inf, 0.0
-    for start in range(0, len(x), block):
-        scores = x[start : start + block]
-        new = max(maximum, scores.max())
-        if np.isfinite(new):
-            total = np.einsum(",->", total, np.exp(maximum - new)) + np.einsum("k->", np.exp(scores - new))
-            maximum = new
-    return maximum, total
-
-
-def online_by_tensordot(x, block):
-    maximum, total = -np.inf, 0.0
-    for start in range(0, len(x), block):
-        scores = x[start : start + block]
-        new = np.maximum(maximum, scores.max())
-        if new == -np.inf:
-            continue
-        total = total * np.exp(maximum - new) + np.tensordot(np.exp(scores - new), np.ones(len(scores)), axes=1)
-        maximum = new
-    return maximum, total
-
-
-def online_by_where(x, block):
-    """A score of -inf is told apart before the exponential, so that no infinity meets another."""
-    maximum, total = -np.inf, 0.0
-    for start in range(0, len(x), block):
-        scores = x[start : start + block]
-        new = max(maximum, scores.max())
-        shift = np.where(np.isneginf(new), 0.0, new)
-        powers = np.where(np.isneginf(scores), 0.0, np.exp(scores - shift))
-        maximum, total = new, total * np.exp(maximum - shift) + powers.sum()
-    return maximum, total
-
-
 def _softmax_logsumexp(x):
     largest = x.max(axis=-1, keepdims=True)
     return np.exp(x - largest - np.log(np.exp(x - largest).sum(axis=-1, keepdims=True)))
@@ -162,36 +124,6 @@ def _one_step_of_the_chain_after_the_other(d_weights, scores, temperature):
     return total
 
 
-def _one_score_at_a_time(x, block):
-    maximum, total = -math.inf, 0.0
-    for score in x:
-        if score == -math.inf:
-            continue
-        if score > maximum:
-            maximum, total = score, total * math.exp(maximum - score) + 1.0
-        else:
-            total += math.exp(score - maximum)
-    return maximum, total
-
-
-def _by_logsumexp(x, block):
-    maximum, both = -np.inf, -np.inf
-    for start in range(0, len(x), block):
-        scores = x[start : start + block]
-        maximum, both = np.maximum(maximum, scores.max()), np.logaddexp(both, np.logaddexp.reduce(scores))
-    return maximum, np.exp(both - maximum) if maximum > -np.inf else 0.0
-
-
-def _safe_shift(x, block):
-    maximum, total = -np.inf, 0.0
-    for part in np.split(x, range(block, len(x), block)):
-        new_maximum = np.maximum(maximum, part.max())
-        shift = 0.0 if np.isneginf(new_maximum) else new_maximum
-        total = total * np.exp(maximum - shift) + np.exp(part - shift).sum()
-        maximum = new_maximum
-    return maximum, total
-
-
 ACCEPTED = {
     "softmax": {
         "logsumexp": _softmax_logsumexp,
@@ -214,13 +146,5 @@ ACCEPTED = {
         "einsum": temperature_by_einsum,
         "tensordot": temperature_by_tensordot,
         "where": temperature_by_where,
-    },
-    "online_softmax": {
-        "loops": _one_score_at_a_time,
-        "by logsumexp": _by_logsumexp,
-        "safe shift": _safe_shift,
-        "einsum": online_by_einsum,
-        "tensordot": online_by_tensordot,
-        "where": online_by_where,
     },
 }
