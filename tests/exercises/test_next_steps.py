@@ -9,7 +9,7 @@ from library_cases import Notebook
 from notebook_tools import unwrapped
 
 from attnexercises import check
-from attnexercises.engine.registry import find, registry
+from attnexercises.engine.registry import BOOK_ORDER, find, registry
 from attnexercises.reader.next_steps import chapter_name, difference, next_exercise, where_it_is
 
 NOTEBOOKS = sorted((Path(__file__).parents[2] / "chapters").glob("*.ipynb"))

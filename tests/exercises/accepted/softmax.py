@@ -89,6 +89,71 @@ def temperature_by_where(d_weights, scores, temperature):
     return -(d_weights[..., None, :] @ jacobian @ scores[..., None]).sum() / temperature**2
 
 
+# --- score_table_step -----------------------------------------------------------------------------
+
+
+def table_step_in_loops(scores, now, following, rate):
+    after = np.array(scores, dtype=float)
+    for here, there in zip(now, following, strict=True):
+        push = plain_softmax(scores[here])
+        push[there] -= 1
+        after[here] -= rate * push / len(now)
+    return after
+
+
+def table_step_by_einsum(scores, now, following, rate):
+    read, right = np.eye(len(scores))[now], np.eye(len(scores))[following]
+    return scores - rate / len(now) * np.einsum("ni,nj->ij", read, plain_softmax(scores)[now] - right)
+
+
+def table_step_by_tensordot(scores, now, following, rate):
+    read, right = np.eye(len(scores))[now], np.eye(len(scores))[following]
+    return scores - rate * np.tensordot(read, (plain_softmax(scores[now]) - right) / len(now), axes=(0, 0))
+
+
+def table_step_by_where(scores, now, following, rate):
+    letters = np.arange(len(scores))
+    right = np.where(following[:, None] == letters, 1.0, 0.0)
+    each = np.where((now[:, None] == letters)[:, :, None], (plain_softmax(scores[now]) - right)[:, None, :], 0.0)
+    return scores - rate * each.mean(axis=0)
+
+
+def table_step_by_counting(scores, now, following, rate):
+    """A row is pushed by its weights as often as its letter was read, less the letters that came."""
+    counts = np.zeros(scores.shape)
+    for pair in zip(now, following, strict=True):
+        counts[pair] += 1
+    return scores - rate * (counts.sum(axis=1, keepdims=True) * plain_softmax(scores) - counts) / len(now)
+
+
+def table_step_by_a_product(scores, now, following, rate):
+    d_rows = plain_softmax(scores[now])
+    d_rows[np.arange(len(now)), following] -= 1
+    return scores - rate * np.eye(len(scores))[now].T @ d_rows / len(now)
+
+
+def table_step_letter_by_letter(scores, now, following, rate):
+    d_scores = np.zeros(scores.shape)
+    for letter in np.unique(now):
+        came = np.bincount(following[now == letter], minlength=len(scores))
+        d_scores[letter] = (came.sum() * plain_softmax(scores[letter]) - came) / len(now)
+    return scores - rate * d_scores
+
+
+def table_step_on_a_copy(scores, now, following, rate):
+    after = scores.copy()
+    d_rows = (plain_softmax(scores[now]) - np.eye(len(scores))[following]) / len(now)
+    np.subtract.at(after, now, rate * d_rows)
+    return after
+
+
+def table_step_by_bincount(scores, now, following, rate):
+    k = len(scores)
+    counts = np.bincount(now * k + following, minlength=k * k).reshape(k, k)
+    share = counts / len(now)
+    return scores + rate * (share - share.sum(axis=1, keepdims=True) * plain_softmax(scores))
+
+
 def _softmax_logsumexp(x):
     largest = x.max(axis=-1, keepdims=True)
     return np.exp(x - largest - np.log(np.exp(x - largest).sum(axis=-1, keepdims=True)))
@@ -146,5 +211,16 @@ ACCEPTED = {
         "einsum": temperature_by_einsum,
         "tensordot": temperature_by_tensordot,
         "where": temperature_by_where,
+    },
+    "score_table_step": {
+        "loops": table_step_in_loops,
+        "einsum": table_step_by_einsum,
+        "tensordot": table_step_by_tensordot,
+        "where": table_step_by_where,
+        "counts": table_step_by_counting,
+        "a product": table_step_by_a_product,
+        "letter by letter": table_step_letter_by_letter,
+        "on a copy": table_step_on_a_copy,
+        "bincount": table_step_by_bincount,
     },
 }
