@@ -79,7 +79,7 @@ SCORE_TABLE_STEP = Exercise(
     solution=score_table_step,
     probes=(
         Probe("5 letters, 9 pairs", lambda rng: _pairs(rng, 5, 9)),
-        Probe("4 letters, 4 pairs", lambda rng: _pairs(rng, 4, 4), "equal"),
+        Probe("4 letters, 4 pairs", lambda rng: _pairs(rng, 4, 4), "equal", why="As many pairs as letters: a slip in the axes runs."),
         Probe("one pair three times", _same_pair_often, why="All three pushes have to arrive in the same row."),
         Probe("each letter once", _each_once, "edge", why="No row is pushed twice, so that every other slip stands alone."),
         Probe(
