@@ -22,12 +22,12 @@ def passed(*ids):
 def test_the_next_is_the_first_after_it_that_has_not_passed():
     ids = list(registry())
     assert next_exercise(passed("softmax")).id == "softmax_backward"
-    begun = passed("softmax_backward", "softmax") | {"temperature_gradient": {"state": "wrong"}}
-    assert next_exercise(begun).id == "temperature_gradient"
+    begun = passed("softmax_backward", "softmax") | {"score_table_step": {"state": "wrong"}}
+    assert next_exercise(begun).id == "score_table_step"
     assert next_exercise(passed("sdpa", "softmax")).id == "softmax_backward"  # what was solved last counts
     assert next_exercise(passed("softmax", "sdpa")).id == "spot_attention"
     assert next_exercise(passed("softmax", "sdpa"), "softmax").id == "softmax_backward"
-    assert next_exercise(passed("softmax_backward", "sdpa"), "softmax").id == "temperature_gradient"
+    assert next_exercise(passed("softmax_backward", "sdpa"), "softmax").id == "score_table_step"
     assert next_exercise(passed(*ids[1:])).id == ids[0]
     assert next_exercise({}).id == ids[0] and next_exercise({}, "masks").id == "spot_mask"
     assert next_exercise(passed(*ids)) is None
