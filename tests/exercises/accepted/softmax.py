@@ -94,7 +94,7 @@ def temperature_by_where(d_weights, scores, temperature):
 
 def table_step_in_loops(scores, now, following, rate):
     after = np.array(scores, dtype=float)
-    for here, there in zip(now, following, strict=True):
+    for here, there in zip(now, following):
         push = plain_softmax(scores[here])
         push[there] -= 1
         after[here] -= rate * push / len(now)
@@ -121,7 +121,7 @@ def table_step_by_where(scores, now, following, rate):
 def table_step_by_counting(scores, now, following, rate):
     """A row is pushed by its weights as often as its letter was read, less the letters that came."""
     counts = np.zeros(scores.shape)
-    for pair in zip(now, following, strict=True):
+    for pair in zip(now, following):
         counts[pair] += 1
     return scores - rate * (counts.sum(axis=1, keepdims=True) * plain_softmax(scores) - counts) / len(now)
 
