@@ -59,8 +59,8 @@ _BY_HAND = value_exercise(
     ),
     why="dP is (2, 8, 16) and its weighted mean is 7. The score of key 0 is pushed by how far its 2 lies from 7, "
     "times its weight.",
-    insight="The value and the upstream gradient are positive, yet raising this score lowers the loss, because "
-    "the weight that key 0 gains is taken from keys with larger values.",
+    insight="Value and upstream gradient are positive, yet raising this score lowers the loss: it takes weight away "
+    "from keys with larger values.",
 )  # fmt: skip
 
 EXERCISES = (_BY_HAND,)
