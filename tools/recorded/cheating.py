@@ -13,9 +13,9 @@ import numpy as np
 CHAPTERS = Path(__file__).resolve().parents[2] / "chapters"
 TARGET = CHAPTERS / "data" / "cheating.npz"
 CELLS = ("cheat-words", "cheat-train", "cheat-run")
-STARTS, SPREADS = range(10), (0.1, 0.3)
+STARTS, SPREADS = range(10), (0.05, 0.3)
 ABOUT = """Made by tools/recorded/cheating.py with the cells of chapter 4.
-`shares` has the axes: spread of the start (0.1, 0.3), start (0 to 9), layer (no mask, future hidden),
+`shares` has the axes: spread of the start (0.05, 0.3), start (0 to 9), layer (no mask, future hidden),
 question, place. The questions: is the right word named in the whole sentence; is it named while the sentence is being
 written; is the own word named then; is the word of the key with the largest weight named then?"""
 
