@@ -8,8 +8,8 @@ import re
 NUMBER = re.compile(r"-?\d+(\.\d+)?(e[+-]?\d+)?")
 
 
-def table(columns, rows, *, caption=None, row_header=True):
-    """Lay out rows of values under named columns, one format a column.
+def table(columns, rows=None, *, formats=None, caption=None, row_header=True):
+    """Lay out columns of values under their names, with formats that suit the values.
 
     A page shows an HTML table whose header cells a screen reader announces; a
     terminal shows the same in aligned text. A column that holds only numbers is
@@ -17,14 +17,18 @@ def table(columns, rows, *, caption=None, row_header=True):
 
     Parameters
     ----------
-    columns : dict of str or (str, str) to str, callable or None
-        For each column its name and the format of its values: a format
-        specification (``".3f"``), a function that returns a text, or None for
-        `str`. Neighbouring columns named ``(group, name)`` with one group stand
-        under a common heading.
-    rows : iterable of sequences
-        One value for each column. None is shown as a dash, NaN as NaN, True and False
-        as yes and no, a text as it is, whatever the format.
+    columns : dict of str or (str, str) to a sequence
+        For each column its name and its values. Neighbouring columns named
+        ``(group, name)`` with one group stand under a common heading. If `rows` is
+        given, each name has a format instead of values: a format specification
+        (``".3f"``), a function that returns a text, or None for `str`.
+    rows : iterable of sequences, optional
+        One value for each column, where it is easier to write rows than columns.
+    formats : dict, optional
+        The format of each column that shall not have the default one. By default,
+        whole numbers are shown in full, with commas from 10,000 on. Other numbers have
+        as many decimals as the smallest of the column needs for three digits, at most
+        four, and powers of ten where the column holds very large or very small numbers.
     caption : str, optional
         What the table shows.
     row_header : bool, default True
@@ -33,27 +37,41 @@ def table(columns, rows, *, caption=None, row_header=True):
     Returns
     -------
     table : Table
+        None is shown as a dash, NaN as NaN, True and False as yes and no, a text as it
+        is, whatever the format.
 
     Raises
     ------
     TypeError
-        If `columns` is not a dictionary.
+        If `columns` is not a dictionary, or a column is not a sequence of values.
     ValueError
-        If there are no columns, a row has another number of values, or a format
-        does not fit a value.
+        If there are no columns, columns differ in length, a row has another number of
+        values, a format belongs to no column, or a format does not fit a value.
 
     Examples
     --------
-    >>> table({"T": ".2f", "largest weight": ".3f"}, [(0.25, 0.982), (100, 0.337)], caption="Colder is sharper")
+    >>> table({"T": [0.25, 1, 100], "largest weight": [0.98168, 0.66524, 0.33678]}, caption="Colder is sharper")
     Colder is sharper
          T  largest weight
       0.25           0.982
+      1.00           0.665
     100.00           0.337
+    >>> table({"T": [0.25, 1, 100], "largest weight": [0.98168, 0.66524, 0.33678]}, formats={"largest weight": ".0%"})
+         T  largest weight
+      0.25             98%
+      1.00             67%
+    100.00             34%
     """
     if not isinstance(columns, dict):
-        raise TypeError(f"table: columns must be a dict from name to format; got {type(columns).__name__}.")
+        raise TypeError(f"table: columns must be a dict from name to values or formats; got {type(columns).__name__}.")
     if not columns:
         raise ValueError("table: columns must name at least one column; got none.")
+    if rows is None:
+        columns, rows = _from_values(columns)
+    for name in formats or {}:
+        if name not in columns:
+            raise ValueError(f"table: formats must name columns; {name!r} is none of {', '.join(map(repr, columns))}.")
+    columns = {**columns, **(formats or {})}
     rows = [tuple(row) for row in rows]
     for number, row in enumerate(rows, start=1):
         if len(row) != len(columns):
@@ -61,6 +79,35 @@ def table(columns, rows, *, caption=None, row_header=True):
     shown = [[_text(name, how, value) for (name, how), value in zip(columns.items(), row, strict=True)] for row in rows]
     right = [bool(rows) and all(_is_number(row[place]) for row in rows) for place in range(len(columns))]
     return Table([_heads(name) for name in columns], shown, right, caption, row_header)
+
+
+def _from_values(columns):
+    """The default format of each column, and the rows."""
+    values = {}
+    for name, column in columns.items():
+        if isinstance(column, str) or callable(column) or not hasattr(column, "__iter__"):
+            expected = "without rows, each column must be a sequence of values"
+            raise TypeError(f"table: {expected}; column {name!r} is {column!r}.")
+        values[name] = list(column.tolist() if hasattr(column, "tolist") else column)
+    lengths = {name: len(column) for name, column in values.items()}
+    if len(set(lengths.values())) > 1:
+        got = ", ".join(f"{name!r} has {length}" for name, length in lengths.items())
+        raise ValueError(f"table: all columns must have the same number of values; {got}.")
+    return {name: _default_format(column) for name, column in values.items()}, zip(*values.values(), strict=True)
+
+
+def _default_format(column):
+    known = [abs(value) for value in column if isinstance(value, numbers.Real) and not _is_truth(value)]
+    known = [value for value in known if math.isfinite(value)]
+    if all(isinstance(value, numbers.Integral) for value in known):
+        whole = ",d" if max(known, default=0) >= 10_000 else "d"
+        return lambda value: format(value, whole if isinstance(value, numbers.Integral) else "")
+    smallest, largest = min((value for value in known if value), default=1), max(known)
+    if smallest < 1e-4 or largest >= 1e6:
+        return lambda value: format(value, ".1e") if value else "0"
+    most = min(4, max(0, 2 - math.floor(math.log10(smallest))))
+    enough = (places for places in range(most) if all(round(value, places) == round(value, most) for value in known))
+    return f",.{next(enough, most)}f" if largest >= 10_000 else f".{next(enough, most)}f"
 
 
 class Table:

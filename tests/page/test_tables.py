@@ -54,6 +54,54 @@ def test_each_column_has_its_format_and_each_row_its_place():
     assert repr(shown) == str(shown)
 
 
+@pytest.mark.parametrize(
+    ("values", "shown"),
+    [
+        ([1, 20, 300], ["1", "20", "300"]),
+        ([1, 16_384], ["1", "16,384"]),
+        ([0.25, 1, 100], ["0.25", "1.00", "100.00"]),
+        ([0.98168, 0.33678], ["0.982", "0.337"]),
+        ([2.0, 1.0], ["2", "1"]),
+        ([0.5, 12_000.25], ["0.50", "12,000.25"]),
+        ([0.00012, 3], ["0.0001", "3.0000"]),
+        ([1e-9, 0.0, 2.5], ["1.0e-09", "0", "2.5e+00"]),
+        ([1.5, float("inf"), float("nan"), None], ["1.5", "inf", "NaN", "–"]),
+        ([-0.5, 0.25], ["-0.50", "0.25"]),
+        (np.array([1.0, 0.5], np.float32), ["1.0", "0.5"]),
+        (np.arange(3), ["0", "1", "2"]),
+        (["loop", "tiles"], ["loop", "tiles"]),
+        ([True, False], ["yes", "no"]),
+        ([None, None], ["–", "–"]),
+        ([0.0, 0.0], ["0", "0"]),
+    ],
+)
+def test_values_alone_get_formats_that_suit_them(values, shown):
+    assert [row.strip() for row in lines(table({"x": values}))[1:]] == shown
+
+
+def test_values_and_rows_show_the_same():
+    columns, rows = {"n": "d", "way": None, "share": ".0%"}, [(8, "loop", 0.5), (1024, "tiles", 1)]
+    given = {"n": [8, 1024], "way": ("loop", "tiles"), "share": np.array([0.5, 1])}
+    assert table(given, formats={"share": ".0%"})._repr_html_() == table(columns, rows)._repr_html_()
+    assert table(columns, rows, formats={"n": ".1f"})._repr_html_() == table({**columns, "n": ".1f"}, rows)._repr_html_()
+    assert columns == {"n": "d", "way": None, "share": ".0%"}  # not written to
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "said"),
+    [
+        (({"a": [1, 2], "b": [1]},), ValueError, "same number of values; 'a' has 2, 'b' has 1"),
+        (({"a": ".2f"},), TypeError, "column 'a' is '.2f'"),
+        (({"a": 3},), TypeError, "column 'a' is 3"),
+        (({"a": [1]}, None, {"b": "d"}), ValueError, "'b' is none of 'a'"),
+    ],
+)
+def test_columns_that_do_not_fit_are_refused(arguments, error, said):
+    columns, rows, formats = (*arguments, None, None)[:3]
+    with pytest.raises(error, match=said):
+        table(columns, rows, formats=formats)
+
+
 def test_header_cells_say_what_they_head():
     cells = Cells(table({"n": "d", "out": ".1f"}, [(1, 2.0)], caption="Two numbers"))
     assert cells.caption == "Two numbers"
@@ -138,7 +186,7 @@ def test_rows_may_be_made_as_they_are_asked_for_and_be_none():
 @pytest.mark.parametrize(
     ("columns", "rows", "error", "said"),
     [
-        (["n"], [], TypeError, "table: columns must be a dict from name to format; got list"),
+        (["n"], [], TypeError, "table: columns must be a dict from name to values or formats; got list"),
         ({}, [], ValueError, "columns must name at least one column"),
         ({"n": "d", "x": ".1f"}, [(1, 2.0), (1,)], ValueError, "row 2 must hold 2 values, one a column; got 1"),
         ({"n": "d"}, [(1, 2)], ValueError, "row 1 must hold 1 values, one a column; got 2"),

@@ -1,21 +1,59 @@
-"""How long a chapter takes to read: what its opener says against what its words and lines of code need."""
+"""How long a chapter takes to read: what it says of itself against what its words and lines of code need.
+
+A chapter has a core, the line of thought, and behind the heading *Further* sections that nobody has to read. The opener
+states the minutes of the core, and each section of *Further* begins with its own: ``*About 4 minutes.*``
+"""
 
 import re
 from pathlib import Path
 
-WORDS, LINES = 70, 30  # a minute: what careful readers of the chapters needed
-LONGEST = 70  # minutes
+from nbformat import NotebookNode
+
+WORDS, LINES = 70, 7  # a minute: the pace that fits five timed readings
+LONGEST = 60  # minutes that the core may take
+UNCUT = 110  # minutes that a chapter may take before it has been cut into core and *Further*
+NOT_YET_CUT = {"05_multihead", "06_flash", "07_recompute", "08_positions", "09_decoding", "10_training"}
+FOLDED = {"hide-input", "hide-cell", "remove-input"}  # tags of a cell whose code is not in view
 CHAPTER = re.compile(r"\d\d_\w+|prerequisites|puzzles")
 NUMBERS = "no one two three four five six seven eight nine ten eleven twelve".split()
 STATED = re.compile(r"^\*\*Time\*\* about (\d+) minutes of reading, and .+ for the (?:(\w+) )?exercises\b", re.M)
+HEADING = re.compile(r"^(#{2,3}) (.+)$", re.M)
+ABOUT = re.compile(r"\s*\*About (\w+) minutes?\.\*")
 
 
-def minutes(notebook):
-    """Words of the Markdown cells, and lines of the code cells that are not empty, in minutes of reading."""
-    source = {kind: [cell.source for cell in notebook.cells if cell.cell_type == kind] for kind in ("markdown", "code")}
-    words = sum(len(text.split()) for text in source["markdown"])
-    lines = sum(bool(line.strip()) for text in source["code"] for line in text.splitlines())
+def minutes(cells):
+    """Minutes of reading: the words of Markdown cells, and the lines of code that are in view and not empty."""
+    words = sum(len(cell.source.split()) for cell in cells if cell.cell_type == "markdown")
+    in_view = [cell for cell in cells if cell.cell_type == "code" and not FOLDED & set(cell.metadata.get("tags", []))]
+    lines = sum(bool(line.strip()) for cell in in_view for line in cell.source.splitlines())
     return words / WORDS + lines / LINES
+
+
+def core_and_further(notebook):
+    """The cells before the heading *Further*, and the sections below it as pairs of a heading and cells."""
+    core, sections, behind = [], [], False
+    for cell in notebook.cells:
+        for heading, part in cut(cell):
+            behind = behind or heading == ("##", "Further")
+            if not behind:
+                core.append(part)
+            elif heading and heading[0] == "###":
+                sections.append((heading[1], [part]))
+            elif sections:
+                sections[-1][1].append(part)
+    return core, sections
+
+
+def cut(cell):
+    """A cell in parts that begin with a heading; the part before the first heading, or a code cell, has none."""
+    if cell.cell_type != "markdown":
+        return [(None, cell)]
+    starts = [found.start() for found in HEADING.finditer(cell.source)]
+    ends = [*starts, len(cell.source)]
+    parts = [(None, cell.source[: ends[0]])] if ends[0] else []
+    for start, end in zip(starts, ends[1:], strict=True):
+        parts.append((HEADING.match(cell.source[start:end]).groups(), cell.source[start:end]))
+    return [(heading, NotebookNode(cell | {"source": text})) for heading, text in parts]
 
 
 def check_time(path, notebook):
@@ -23,8 +61,9 @@ def check_time(path, notebook):
     name = Path(path).stem
     if not CHAPTER.fullmatch(name):
         return []
-    takes = minutes(notebook)
-    found = [f"{takes:.1f} minutes of reading, at most {LONGEST}"] if takes > LONGEST else []
+    core, sections = core_and_further(notebook)
+    takes, longest = minutes(core), UNCUT if name in NOT_YET_CUT else LONGEST
+    found = [f"{takes:.1f} minutes of reading, at most {longest}"] if takes > longest else []
     stated = STATED.search(notebook.cells[0].source) if notebook.cells else None
     form = f"**Time** about {5 * round(takes / 5)} minutes of reading, and ... for the exercises."
     if stated is None:
@@ -34,7 +73,21 @@ def check_time(path, notebook):
     exercises = sum(tag.startswith("exercise-") for cell in notebook.cells for tag in cell.metadata.get("tags", []))
     if stated and stated[2] and stated[2] != spelled(exercises):
         found.append(f"the first cell says {stated[2]} exercises; write: {spelled(exercises)}")
-    return found
+    return found + [text for heading, cells in sections for text in check_section(heading, cells)]
+
+
+def check_section(heading, cells):
+    """What is wrong with the minutes that a section of *Further* states: they may be rounded up or down."""
+    takes = minutes(cells)
+    nearest = max(1, round(takes))
+    form = f"*About {nearest} minute{'s' if nearest > 1 else ''}.*"
+    about = ABOUT.match(cells[0].source.partition("\n")[2])
+    if about is None:
+        return [f"the section {heading!r} does not begin with its minutes; write: {form}"]
+    stated = NUMBERS.index(about[1]) if about[1] in NUMBERS else int(about[1]) if about[1].isdigit() else -1
+    if abs(stated - takes) >= 1 and stated != nearest:
+        return [f"the section {heading!r} says {about[1]} minutes, computed are {takes:.1f}; write: {form}"]
+    return []
 
 
 def spelled(number):

@@ -14,7 +14,7 @@ from pathlib import Path
 import nbformat
 
 from attnexercises.engine.registry import registry
-from tools.notebooks.reading_time import LINES, STATED, WORDS
+from tools.notebooks.reading_time import STATED, cut, minutes
 
 ROOT = Path(__file__).resolve().parents[2]
 CHAPTERS = ROOT / "chapters"
@@ -44,21 +44,14 @@ WEEK = 8  # hours at most
 def sections(notebook):
     """{heading: (minutes, exercises)} of a chapter's sections, in their order; what stands before the first is ""."""
     found, name = {"": (0.0, [])}, ""
-
-    def add(minutes, text=""):
-        before, ids = found[name]
-        labels = re.findall(r'<a id="ex-([\w-]+)"></a>', text)
-        found[name] = before + minutes, ids + [label.replace("-", "_") for label in labels]
-
     for cell in notebook.cells:
-        if cell.cell_type == "code":
-            add(sum(bool(line.strip()) for line in cell.source.splitlines()) / LINES)
-            continue
-        for part in re.split(r"^(?=## )", cell.source, flags=re.M):
-            if part.startswith("## "):
-                name = part.partition("\n")[0].removeprefix("## ").strip()
+        for heading, part in cut(cell):
+            if heading and heading[0] == "##":
+                name = heading[1].strip()
                 found[name] = 0.0, []
-            add(len(part.split()) / WORDS, part)
+            before, ids = found[name]
+            labels = re.findall(r'<a id="ex-([\w-]+)"></a>', part.source) if part.cell_type == "markdown" else []
+            found[name] = before + minutes([part]), ids + [label.replace("-", "_") for label in labels]
     return found
 
 
@@ -75,7 +68,9 @@ def row(name, headings, exercises):
     number = str(int(name[:2])) + " " if name[0].isdigit() else ""
     if headings is None:
         ((stated, _),) = STATED.findall(notebook.cells[0].source)
-        reading, inside, shown = int(stated), [id for _, ids in parts.values() for id in ids], "all of it"
+        further = parts.pop("Further", None)
+        reading, inside = int(stated), [id for _, ids in parts.values() for id in ids]
+        shown = "all of it" if further is None else "all of it but *Further*"
     else:
         missing = [heading for heading in headings if heading not in parts]
         if missing:

@@ -5,7 +5,7 @@ import pytest
 
 from tools.notebooks.check import check
 from tools.notebooks.files import METADATA, canonical
-from tools.notebooks.reading_time import LINES, LONGEST, WORDS, check_time, minutes
+from tools.notebooks.reading_time import LINES, LONGEST, NOT_YET_CUT, UNCUT, WORDS, check_time, core_and_further, minutes
 
 TIME = "**Time** about {} minutes of reading, and an hour for the exercises."
 
@@ -13,10 +13,9 @@ TIME = "**Time** about {} minutes of reading, and an hour for the exercises."
 def chapter(folder, opener, words=0, lines=0, name="07_small"):
     """Store a chapter whose opener, words and lines are given, and return its path."""
     cells = [nbformat.v4.new_markdown_cell(opener, id="title"), nbformat.v4.new_markdown_cell("word " * words, id="text")]
-    if lines:
-        code = nbformat.v4.new_code_cell("\n\n".join(["x = 1"] * lines), id="code", execution_count=1)
-        code.metadata.tags = ["hide-input"]  # no limit for one cell
-        cells.append(code)
+    for part in range(lines // LINES):  # as many lines as are read in a minute
+        source = "\n\n".join(["x = 1"] * LINES)
+        cells.append(nbformat.v4.new_code_cell(source, id=f"code-{part}", execution_count=part + 1))
     path = folder / f"{name}.ipynb"
     notebook = nbformat.v4.new_notebook(cells=cells, metadata=METADATA, nbformat_minor=5)
     path.write_text(canonical(notebook), encoding="utf-8")
@@ -29,7 +28,54 @@ def said(path):
 
 def test_words_and_lines_are_counted_and_empty_lines_are_not(tmp_path):
     path = chapter(tmp_path, "two words", words=20 * WORDS - 2, lines=10 * LINES)
-    assert minutes(nbformat.read(path, as_version=4)) == 20 + 10
+    assert minutes(nbformat.read(path, as_version=4).cells) == 20 + 10
+
+
+def test_code_that_is_folded_is_not_read(tmp_path):
+    notebook = nbformat.read(chapter(tmp_path, "two words", lines=3 * LINES), as_version=4)
+    for cell, tag in zip(notebook.cells[2:], ["hide-input", "hide-cell", "remove-input"], strict=True):
+        cell.metadata.tags = [tag]
+    assert minutes(notebook.cells) == 2 / WORDS
+    notebook.cells[2].metadata.tags = ["hide-output", "exercise-softmax"]  # its code is in view
+    assert minutes(notebook.cells) == 2 / WORDS + 1
+
+
+def further(*sections):
+    """A chapter with a core of ten minutes, and *Further* with these sections."""
+    texts = [TIME.format(10), "word " * 10 * WORDS + "\n## Further\nFor the curious.", *sections]
+    return nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell(text) for text in texts])
+
+
+def test_what_stands_under_further_is_no_part_of_the_core():
+    code = nbformat.v4.new_code_cell("x = 1\n" * LINES)
+    notebook = further("### One\n\n*About 3 minutes.*\n\n" + "word " * 2 * WORDS)
+    notebook.cells += [code, nbformat.v4.new_markdown_cell("### Two\n\n*About one minute.*\n\nShort.")]
+    core, sections = core_and_further(notebook)
+    assert round(minutes(core)) == 10
+    assert [(heading, round(minutes(cells))) for heading, cells in sections] == [("One", 3), ("Two", 0)]
+    assert check_time("01_small.ipynb", notebook) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("### One\n\nNothing.", "the section 'One' does not begin with its minutes; write: *About 1 minute.*"),
+        ("### One\n\n*About 5 minutes.*", "the section 'One' says 5 minutes, computed are 0.1; write: *About 1 minute.*"),
+        (
+            "### One\n\n*About two minutes.*\n\n" + "word " * 4 * WORDS,
+            "the section 'One' says two minutes, computed are 4.1; write: *About 4 minutes.*",
+        ),
+    ],
+)
+def test_a_section_of_further_says_its_minutes(text, said):
+    assert check_time("01_small.ipynb", further(text)) == [said]
+
+
+def test_a_chapter_that_is_not_yet_cut_may_be_longer(tmp_path):
+    for name in NOT_YET_CUT:
+        assert said(chapter(tmp_path, TIME.format(UNCUT - 5), words=(UNCUT - 5) * WORDS, name=name)) == []
+        (problem,) = said(chapter(tmp_path, TIME.format(UNCUT + 5), words=(UNCUT + 5) * WORDS, name=name))
+        assert problem.endswith(f"at most {UNCUT}")
 
 
 def test_a_true_time_is_right(tmp_path):
