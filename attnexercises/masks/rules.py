@@ -35,7 +35,7 @@ def _block(rows, columns, n, window, chosen):
 
 _PAPER = Exercise(
     "paper_mask",
-    title="Write a paper's mask as a rule",
+    title="Write the mask of a paper as a rule",
     chapter="masks",
     level="medium",
     minutes=15,
