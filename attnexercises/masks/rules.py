@@ -50,7 +50,7 @@ _PAPER = Exercise(
         Probe("a block far from the diagonal", _block(range(9, 12), range(5), 12, 4, [3, 10]), "edge",
               "only the global tokens are left"),
         Probe("a window of 0", _block(range(2, 5), range(6), 7, 0, [6]), "edge", "each token sees itself alone"),
-        Probe("positions in any order", _block([6, 0, 3], [5, 1, 7, 2], 9, 6, [1]), "edge",
+        Probe("positions in any order", _block([6, 0, 3], [5, 1, 7, 3], 9, 6, [1]), "edge",
               "a rule compares positions, wherever they stand"),
         Probe("every token is global", _block(range(3), range(4), 5, 2, range(5)), "edge", "then nothing is hidden"),
     ),

@@ -11,8 +11,8 @@ VISIBLE = np.array([[1, 0, 1, 1, 0], [0, 1, 0, 0, 0], [1, 1, 1, 0, 1]], bool)
 
 
 def test_additive_mask(rng):
-    r"""\begin{gathered} S = c\,QK^\top + M\\[2pt] M_{ij} = \begin{cases} 0 & \text{query } i \text{ may
-    look at key } j\\ -\infty & \text{it may not} \end{cases} \end{gathered}"""
+    r"""\begin{gathered} S = c\,QK^\top + M\\[2pt] M_{ij} = \begin{cases} 0 & i \text{ may look at } j\\ -\infty &
+    i \text{ may not} \end{cases} \end{gathered}"""
     query, key, value, _ = heads_of(rng)
     mask = np.array([[0 if VISIBLE[i, j] else -np.inf for j in range(K)] for i in range(Q)])
     agree(softmax(C * query @ key.T + mask), attention(query, key, value, mask=VISIBLE)[1])
