@@ -44,8 +44,10 @@ _PAPER = Exercise(
     solution=paper_mask,
     probes=(
         Probe("a block of 4 queries and 7 keys", _block(range(3, 7), range(2, 9), 10, 4, [5, 8])),
-        Probe("all pairs of 8 tokens", _block(range(8), range(8), 8, 4, [2]), "equal", "here places and positions agree"),
-        Probe("all pairs, no global token", _block(range(6), range(6), 6, 2, []), "equal", "then only the window is left"),
+        Probe("all pairs of 8 tokens", _block(range(8), range(8), 8, 4, [2]), "equal", "here places and positions "
+            "agree"),
+        Probe("all pairs, no global token", _block(range(6), range(6), 6, 2, []), "equal", "then only the window is "
+            "left"),
         Probe("one query, 9 keys", _block([4], range(9), 9, 4, [0]), "edge", "the step of a decoder"),
         Probe("a block far from the diagonal", _block(range(9, 12), range(5), 12, 4, [3, 10]), "edge",
               "only the global tokens are left"),
@@ -59,7 +61,8 @@ _PAPER = Exercise(
                 "Your window hides the future. The paper's window has two sides: this model reads and does not write.",
                 1, sets="near"),
         Mistake("one_sided", "np.abs(i - j) -> (i - j)",
-                "You took the difference of the positions without its absolute value: one side of the window has no end.",
+                "You took the difference of the positions without its absolute value: one side of the window has no "
+                "end.",
                 1, sets="near"),
         Mistake("whole_window", "window // 2 -> window",
                 "Each side got the whole window. In the paper the window is shared by both sides.", 2, sets="near"),
@@ -99,7 +102,8 @@ _PAPER = Exercise(
         "end: if both sentences allow it, or if one of them does?",
         "For the window, ask how far apart the two positions are, in either direction, and compare that distance with "
         "half of the window. For the global tokens there are two cases: the query is global, or the key is.",
-        "`has_global[i]` looks up the query positions and has the shape of `i`, a column; `has_global[j]` has the shape "
+        "`has_global[i]` looks up the query positions and has the shape of `i`, a column; `has_global[j]` has the "
+        "shape "
         "of `j`, a row. Join the column, the row and the window with OR, and broadcasting does the rest.",
     ),
     why="Each sentence of the paper is one condition, and OR joins them because each sentence allows pairs. Only "

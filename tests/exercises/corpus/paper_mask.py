@@ -16,7 +16,7 @@ def causal_altogether(i, j, window, has_global):
     return (j <= i) & ((i - j <= window // 2) | has_global[i] | has_global[j])
 
 
-@wrong("paper_mask", "the sliding window of the chapter", named=("one_sided", "whole_window", "strict"), says=r"are True")
+@wrong("paper_mask", "the sliding window of the chapter", named=("one_sided", "whole_window"), says=r"are True")
 def window_of_the_chapter(i, j, window, has_global):
     return (i - j < window) | has_global[i] | has_global[j]
 
