@@ -48,10 +48,10 @@ def pytest_runtest_protocol(item):
     """
     with np.printoptions(), pytest.MonkeyPatch.context() as patch, matplotlib.rc_context():
         if item.name.startswith("attnexercises."):
-            from attnexercises.reader import last_checks, record
+            from attnexercises.reader import record
 
             patch.setattr(record, "_memory", {})
-            patch.setattr(last_checks, "_last", {})
+            patch.setattr(record, "_last_checks", {})
         return (yield)
 
 

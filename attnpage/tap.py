@@ -97,6 +97,7 @@ class TapFigure:
     _HOLDS, _CORNER, _CHOOSE_WHAT = "Weights", ("query ↓", "key →"), "a weight"
     _ROW, _COLUMN, _ENTRY = "query", "key", "weights"
     _COLOURED = ("query", "key", "scores", "weights")
+    _STRONGEST = 50  # per cent of the colour at the weight 1, so that the number can be read on it in both schemes
 
     def __init__(self, weights, rows, columns, caption, start):
         self._weights, self._rows, self._columns = weights, rows, columns
@@ -154,8 +155,7 @@ class TapFigure:
         )
         if self._weights.hidden[row, column]:
             return f'<td {marks} class="masked" aria-label="0, hidden">0</td>'
-        # At most three tenths of the colour, so that the number can be read on it in both schemes.
-        tint = round(30 * float(self._weights.tints[row, column]))
+        tint = round(self._STRONGEST * float(self._weights.tints[row, column]))
         style = f"background: color-mix(in srgb, {_colour(self._ENTRY)} {tint}%, transparent)"
         return f'<td {marks} style="{style}">{self._weight(row, column)}</td>'
 

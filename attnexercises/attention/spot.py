@@ -28,19 +28,19 @@ _SPOT = value_exercise(
     oracle=_name_of_the_bug,
     mistakes=(
         Mistake("no_scale", lambda: "no scale",
-            "Without the factor the weights are sharper, but each row would still sum to 1; add up a row here.", 2),
+            "Without the factor the weights are sharper, but each row would still sum to 1. Add up a row here.", 2),
         Mistake("scale_after", lambda: "scale after",
-            "Then every row would sum to the same number, 1/sqrt(d); here the rows sum to different numbers.", 2),
-        Mistake("no_softmax", lambda: "no softmax", "Raw scores of random vectors would be negative in about half of the cells; here none is.", 2),
-        Mistake("p_T", lambda: "transposed", "Transposed weights would have 5 rows, one per key; count the rows of the map.", 3),
+            "Then every row would sum to the same number, 1/sqrt(d). Here the rows sum to different numbers.", 2),
+        Mistake("no_softmax", lambda: "no softmax", "Raw scores of random vectors would be negative in about half of the cells. Here none is negative.", 2),
+        Mistake("p_T", lambda: "transposed", "Transposed weights would have 5 rows, one per key. Count the rows of the map.", 3),
     ),
     hints=(
         "Add up the numbers of one row, then of another.",
         "What does each row of weights have to sum to? Where else in the map do you find that sum?",
-        "Which step makes things sum to one, and along which axis did it run here?",
+        "Which step makes numbers sum to one, and along which axis did it run here?",
     ),
-    why="A softmax makes the axis along which it runs sum to one. Here the columns do: it ran along the queries.",
-    insight="A test of one line, `weights.sum(axis=-1)`, finds this bug on random input.",
+    why="The numbers sum to one along the axis of the softmax. Here the columns sum to one, so the softmax ran along the queries.",
+    insight="One line, `weights.sum(axis=-1)`, finds this bug on random input.",
 )  # fmt: skip
 
 EXERCISES = (_SPOT,)

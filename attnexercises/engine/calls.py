@@ -6,6 +6,7 @@ instead.
 """
 
 import contextlib
+import copy
 import dis
 import inspect
 import io
@@ -16,6 +17,7 @@ import warnings
 import zlib
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import lru_cache
 from numbers import Real
 
 import numpy as np
@@ -85,19 +87,25 @@ def arguments(exercise, probe):
     return probe.make(np.random.default_rng(seed))
 
 
+@lru_cache(maxsize=100)
+def _kept_arguments(exercise, probe):
+    return arguments(exercise, probe)
+
+
 def run_trusted(exercise, function, probe):
     """Call the solution, perhaps with mistakes in it, on a probe. It may raise an exception or change its arguments.
 
     It does nothing worse than that, so the call needs no time limit and the session need not be restored.
     """
-    args = arguments(exercise, probe)
+    originals = _kept_arguments(exercise, probe)
+    args = [np.copy(arg, order="K") if isinstance(arg, np.ndarray) else copy.deepcopy(arg) for arg in originals]
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
             values, problem = _compared(exercise, probe, *read(exercise, function(*args)))
         except Exception as error:
             values, problem = None, _crash(error)
-    return Outcome(values, problem, _changed(exercise, args, arguments(exercise, probe)))
+    return Outcome(values, problem, _changed(exercise, args, originals))
 
 
 def run(exercise, function, probe):
@@ -230,7 +238,9 @@ def _changed(exercise, args, originals):
 
 
 def _identical(a, b):
-    return a.dtype == b.dtype and a.shape == b.shape and np.array_equal(a, b, equal_nan=a.dtype.kind == "f")
+    if a.dtype != b.dtype or a.shape != b.shape:
+        return False
+    return a.tobytes() == b.tobytes() or np.array_equal(a, b, equal_nan=a.dtype.kind == "f")  # mostly the first, which is cheap
 
 
 def argument_names(exercise):

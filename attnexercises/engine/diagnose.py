@@ -9,7 +9,7 @@ from itertools import combinations
 
 import numpy as np
 
-from attnexercises.engine import explanations, relations
+from attnexercises.engine import relations
 from attnexercises.engine.calls import argument_names, arguments, run_trusted
 from attnexercises.engine.edits import fit_together
 from attnexercises.engine.relations import Compared
@@ -172,9 +172,9 @@ def explain(exercise, outcomes, right):
         arrays = [case for case in arrays if case.label == probe.label]
     if exercise.value:
         words = _words(exercise) if got.dtype.kind == "U" else ()
-        sentence = prefix + explanations.describe_value(got, right_one, exercise.rtol, words)
+        sentence = prefix + relations.describe_value(got, right_one, exercise.rtol, words)
     else:
-        sentence = prefix + explanations.describe(arrays)
+        sentence = prefix + relations.describe(arrays)
     return sentence if sentence.endswith("?") else sentence + "."
 
 

@@ -13,7 +13,7 @@ from attnexercises.engine.partial_answers import what_stands
 from attnexercises.engine.registry import find
 from attnexercises.engine.session import session_restored
 from attnexercises.failing_case.smallest import with_details
-from attnexercises.reader.output import hints_are_off
+from attnexercises.engine.output import hints_are_off
 
 __all__ = ["Exercise", "Mistake", "Probe", "Result", "grade", "value_exercise"]
 

@@ -6,11 +6,10 @@ a simulated chip follows, for example, or an input that shall break a given func
 """
 
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 
-from attnexercises.engine.edits import with_mistakes
+from attnexercises.engine.edits import Family
 
 
 @dataclass(frozen=True)
@@ -169,7 +168,7 @@ class Exercise:
 
     def __post_init__(self):
         if self.family is None:
-            object.__setattr__(self, "family", partial(with_mistakes, self.solution, self.mistakes))
+            object.__setattr__(self, "family", Family(self.solution, self.mistakes))
 
 
 @dataclass(frozen=True)

@@ -1,14 +1,54 @@
 """Find out whether an answer is wrong only because its `.T` reverses all axes of an array with leading axes.
 
 To find out, the answer is run on arrays whose `.T` swaps only the last two axes. If it is right on them, its `.T` is to
-blame.
+blame. Meanwhile `spies` stand in the place of NumPy's functions, so that their results are such arrays, too.
 """
+
+import types
+from contextlib import contextmanager
 
 import numpy as np
 
 from attnexercises.engine.calls import arguments, run
 from attnexercises.engine.diagnose import expected, is_right
-from attnexercises.engine.spies import spies
+
+_FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, np.ufunc, type(np.concatenate))
+_SETTINGS = ("shape", "ndim", "size", "errstate", "seterr", "geterr", "printoptions")  # these compute nothing
+
+
+class _Spy:
+    def __init__(self, function, call):
+        self._function, self._call = function, call
+
+    def __call__(self, *arguments, **options):
+        return self._call(self._function, *arguments, **options)
+
+    def __getattr__(self, name):  # for attributes such as np.add.reduce
+        return getattr(self._function, name)
+
+
+@contextmanager
+def spies(call):
+    """Inside the block, ``np.name(...)`` becomes ``call(np.name, ...)``, in all code that calls NumPy.
+
+    Examples
+    --------
+    >>> with spies(lambda function, *arguments: -function(*arguments)):
+    ...     print(np.abs(-3), np.add.reduce([1, 2]))
+    -3 3
+    """
+    before = {
+        name: value
+        for name, value in vars(np).items()
+        if isinstance(value, _FUNCTIONS) and name[0] != "_" and name not in _SETTINGS
+    }
+    try:
+        for name, value in before.items():
+            setattr(np, name, _Spy(value, call))
+        yield
+    finally:
+        for name, value in before.items():
+            setattr(np, name, value)
 
 
 class _SwapsLastTwo(np.ndarray):

@@ -8,7 +8,7 @@ import html
 
 import numpy as np
 
-from attnexercises.failing_case import as_text, places
+from attnexercises.failing_case import as_text
 
 _CELL = "padding: 0.15rem 0.6rem; text-align: {}; vertical-align: top"
 _WRONG = "background: color-mix(in srgb, #b98a00 34%, transparent); font-weight: 700"
@@ -66,25 +66,25 @@ def _each(shown, array):
 
 def _marked(number, wrong):
     style = "padding: 0 0.4rem; text-align: right; font-family: monospace" + (f"; {_WRONG}" if wrong else "")
-    mark = f'<span role="img" aria-label="wrong">{places.WRONG}</span> ' if wrong else ""
+    mark = f'<span role="img" aria-label="wrong">{as_text.WRONG}</span> ' if wrong else ""
     return f'<td style="{style}">{mark}{html.escape(number)}</td>'
 
 
 def _picture(wrong):
     """Return a grid of marks. It is hidden from screen readers, which read the sentence below it."""
-    words = html.escape(places.wrong_entries(wrong))
-    if not places.fits(wrong):
+    words = html.escape(as_text.wrong_entries(wrong))
+    if not as_text.fits(wrong):
         return words
     parts = []
-    for name, matrix in places.grids(wrong):
+    for name, matrix in as_text.grids(wrong):
         rows = "".join(f'<tr style="background: none">{"".join(map(_mark, row))}</tr>' for row in matrix)
         label = f"{html.escape(name)} " if name else ""
         table = f'<table style="border-collapse: collapse"><tbody>{rows}</tbody></table>'
         parts.append(f'<div style="margin-right: 1rem">{label}{table}</div>')
     picture = f'<div aria-hidden="true" style="display: flex; flex-wrap: wrap; line-height: 1">{"".join(parts)}</div>'
-    return f"{picture}{words} ({places.WRONG})"
+    return f"{picture}{words} ({as_text.WRONG})"
 
 
 def _mark(wrong):
     style = f"border: {_LINE}; width: 1.1em; height: 1.1em; padding: 0; text-align: center; font-family: monospace"
-    return f'<td style="{style}{f"; {_WRONG}" if wrong else ""}">{places.WRONG if wrong else places.RIGHT}</td>'
+    return f'<td style="{style}{f"; {_WRONG}" if wrong else ""}">{as_text.WRONG if wrong else as_text.RIGHT}</td>'

@@ -1,4 +1,4 @@
-"""Exercises of chapter 6: `numbers`, `causal_tiles`, `by_hand`, `forward`, the bug to `spot`, `traffic`.
+"""Exercises of chapter 6: `online`, `numbers`, `causal_tiles`, `by_hand`, `forward`, the bug to `spot`, `traffic`.
 
 The known mistakes in `forward` are a file of their own, `forward_mistakes`.
 """

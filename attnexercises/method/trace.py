@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from attnexercises.engine.spies import spies
+from attnexercises.engine.transposes import spies
 from attnexercises.engine.timelimit import TimeUp, call_within
 
 # Seconds that an observed call may take. Only answers with right values are observed, so the call would end by itself.

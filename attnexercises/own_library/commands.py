@@ -6,7 +6,7 @@ from attnexercises.own_library.accepted import CannotSave, accepted
 from attnexercises.own_library.change import put
 from attnexercises.own_library.on_disk import Unusable
 from attnexercises.own_library.run import functions, library
-from attnexercises.reader.output import say
+from attnexercises.engine.output import say
 
 
 def save(*ids):

@@ -14,7 +14,7 @@ import warnings
 from dataclasses import dataclass
 from pathlib import Path
 
-from attnexercises.reader.lock import locked
+from attnexercises.own_library.lock import locked
 
 NAME = "my_attention.py"
 

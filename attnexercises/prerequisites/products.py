@@ -10,9 +10,9 @@ from attnexercises.engine.model import Exercise, Mistake, Probe, value_exercise
 
 
 def matrix_shapes():
-    query, key, value = np.ones((2, 3, 7)), np.ones((2, 5, 7)), np.ones((2, 5, 4))
-    scores = query @ key.mT  # (2, 3, 7) @ (2, 7, 5): the features are summed over, (2, 3, 5) is left
-    out = scores @ value  # (2, 3, 5) @ (2, 5, 4): the keys are summed over
+    a, b, c = np.ones((2, 3, 7)), np.ones((2, 5, 7)), np.ones((2, 5, 4))
+    table = a @ b.mT  # (2, 3, 7) @ (2, 7, 5): the axis of size 7 is summed over, (2, 3, 5) is left
+    out = table @ c  # (2, 3, 5) @ (2, 5, 4): the axis of size 5 is summed over
     return out.shape
 
 
@@ -25,27 +25,27 @@ MATRIX_SHAPES = value_exercise(
     answer=matrix_shapes,
     oracle=lambda: np.einsum("bqd,bkd,bkv->bqv", np.ones((2, 3, 7)), np.ones((2, 5, 7)), np.ones((2, 5, 4))).shape,
     mistakes=(
-        Mistake("stopped", lambda: (2, 3, 5), "This is the shape of the first product alone; the product with value sums over the five keys.", 2),
-        Mistake("no_batch", lambda: (3, 4), "The batch axis is missing: `@` multiplies the last two axes and does it for each batch element.", 1),
+        Mistake("stopped", lambda: (2, 3, 5), "This is the shape of the first product alone. The product with c then sums over the axis of size 5.", 2),
+        Mistake("no_batch", lambda: (3, 4), "The batch axis is missing: `@` multiplies the last two axes, once for each batch element.", 1),
         Mistake("query_shape", lambda: (2, 3, 7),
-            "This is the shape of query: the seven features were summed over in the first product and are gone.", 2),
+            "This is the shape of a. But the first product sums over the axis of size 7, so it is gone.", 2),
         Mistake("value_shape", lambda: (2, 5, 4),
-            "This is the shape of value: there is one row for each query, and the rows of value are summed over.", 2),
+            "This is the shape of c. But the rows of c are summed over, and the result has one row for each row of a.", 2),
         Mistake("transposed", lambda: (2, 4, 3),
-            "Rows and columns are swapped: a product has the rows of its left factor and the columns of its right one.", 1),
-        Mistake("keys_kept", lambda: (2, 3, 5, 4), "The axis of the five keys is still there, but the second product sums over it.", 2),
+            "Rows and columns are swapped: a product has the rows of its left factor and the columns of its right factor.", 1),
+        Mistake("keys_kept", lambda: (2, 3, 5, 4), "The axis of size 5 is still there, but the second product sums over it.", 2),
         Mistake("batch_twice", lambda: (2, 2, 3, 4),
-            "The batch axis appears twice: batch element 0 meets only batch element 0, so the axis stays a single one.", 1),
+            "The batch axis appears twice. Batch element 0 only meets batch element 0, so there is one such axis in the result.", 1),
     ),
     hints=(
-        "`@` works on the last two axes; the axes before them only have to fit. `.mT` swaps the last two axes.",
+        "`@` works on the last two axes, and the axes before them stay as they are. `.mT` swaps the last two axes.",
         "Go from left to right. (3, 7) times (7, 5): which size disappears? Then multiply the result with (5, 4).",
-        "The inner sizes disappear, 7 in the first product and 5 in the second; the outer ones stay, behind the batch "
+        "The inner sizes disappear, 7 in the first product and 5 in the second. The outer sizes stay, behind the batch "
         "axis.",
     ),
-    why="A matrix product sums over the inner axis and keeps the outer two, once for every batch element. Read as "
-    "words: one row for each query, one column for each feature of a value.",
-    insight="This is the shape of attention: one row for each query, one column for each feature of a value.",
+    why="A matrix product sums over the inner axis and keeps the outer two, for every batch element. So the result has "
+    "one row for each row of a, and one column for each column of c.",
+    insight="Chapter 2 calls these three arrays query, key and value. You have just found the shape of its output.",
 )  # fmt: skip
 
 
@@ -98,28 +98,28 @@ PRODUCT_TRANSPOSE = Exercise(
     ),
     mistakes=(
         Mistake("order_kept", "c_t @ b.mT @ a_t -> a_t @ b.mT @ c_t",
-            "The factors stand in the old order: transposing a product reverses it.", 2, sets="factors"),
-        Mistake("b_not_transposed", "b.mT -> b", "b is not transposed; a_t and c_t already are.", 3),
+            "The factors are in the old order: transposing a product reverses it.", 2, sets="factors"),
+        Mistake("b_not_transposed", "b.mT -> b", "b is not transposed. Only a_t and c_t already are.", 3),
         Mistake("not_transposed", "c_t @ b.mT @ a_t -> a_t.mT @ b @ c_t.mT",
-            "You multiplied a, b and c in this order; the transpose of that product is asked for.", 1),
+            "You returned the product of a, b and c itself. Its transpose is asked for.", 1),
         Mistake("all_transposed", "c_t @ b.mT @ a_t -> c_t.mT @ b.mT @ a_t.mT",
-            "a_t and c_t were transposed once more: they hold the transposes already.", 3, sets="factors"),
-        Mistake("elementwise", "@ -> *", "You multiplied entry by entry (`*`); the matrix product is `@`.", 1),
-        Mistake("batch_reversed", "b.mT -> b.T", "`.T` reverses all axes, of a batch the batch axis too; `.mT` swaps the last two.", 3),
+            "You transposed a_t and c_t once more, but they already hold the transposes.", 3, sets="factors"),
+        Mistake("elementwise", "@ -> *", "You multiplied entry by entry (`*`). The matrix product is `@`.", 1),
+        Mistake("batch_reversed", "b.mT -> b.T", "`.T` reverses all axes, and in a batch also the batch axis. `.mT` swaps only the last two.", 3),
         Mistake("reshaped", "b.mT -> b.reshape(b.mT.shape)",
-            "`reshape` reads the same numbers of b in another order; a transpose puts entry (i, j) at (j, i).", 3),
+            "`reshape` keeps the numbers of b in order and only moves the cuts. A transpose puts entry (i, j) at (j, i).", 3),
         Mistake("dot", ("c_t @ b.mT -> c_t.dot(b.mT)", "@ a_t -> .dot(a_t)"),
-            "`dot` pairs each batch element of one factor with each of the other; `@` pairs equal ones.", 3),
+            "`dot` pairs each batch element of one factor with every element of the other. `@` pairs equal elements.", 3),
     ),
     hints=(
-        "Write down the shapes. a is (n, m), b is (m, k), c is (k, d): which shape has the transpose of a @ b @ c?",
+        "Write down the shapes: a is (n, m), b is (m, k) and c is (k, d). What is the shape of the transpose of a @ b @ c?",
         "Transposing a product reverses the order of its factors and transposes each of them.",
-        "From left to right: c transposed, b transposed, a transposed. Two of the three are handed to you ready-made; "
-        "for the third use `.mT`, which also works on a batch.",
+        "From left to right: c transposed, b transposed, a transposed. You are given two of the three. For the third use "
+        "`.mT`, which also works on a batch.",
     ),
-    why="Entry (r, s) of the product is a sum over inner indices, and swapping r and s turns the chain of factors "
-    "around. `.mT` swaps the last two axes only, so the line holds for a batch of matrices as well.",
-    insight="Reversing and transposing is all there is to the transposes in a backward pass.",
+    why="Each entry of the product is a sum over inner indices. Swapping its row and its column reverses the chain of "
+    "factors. `.mT` swaps only the last two axes, so the line also holds for a batch of matrices.",
+    insight="Every transpose in a backward pass comes from this rule.",
 )  # fmt: skip
 
 EXERCISES = (MATRIX_SHAPES, PRODUCT_TRANSPOSE)

@@ -52,44 +52,44 @@ USED_TWICE = Exercise(
     ),
     mistakes=(
         Mistake("first_only", "first + second -> first",
-            "Only the X on the left is followed. The one on the right moves too, and its path is added.", 1, sets="paths"),
+            "You followed only the X on the left. The X on the right moves too, and its path is added.", 1, sets="paths"),
         Mistake("second_only", "first + second -> second",
-            "Only the X on the right is followed. The one on the left moves too, and its path is added.", 1, sets="paths"),
+            "You followed only the X on the right. The X on the left moves too, and its path is added.", 1, sets="paths"),
         Mistake("doubled", "first + second -> 2 * first",
-            "You took one path twice. The two places of X are not alike: A stands to the right of one, to the left of the other.", 2, sets="paths"),
+            "You took one path twice. The two places of X differ: A is to the right of the first X and to the left of the second.", 2, sets="paths"),
         Mistake("multiplied", "first + second -> first * second",
             "You multiplied the two paths. Slopes multiply along a path; different paths are added.", 1, sets="paths"),
         Mistake("upstream_as_it_is", "d_out.T -> d_out",
-            "On the path through the X on the right, d_out has to be transposed: that X counts the columns of out.", 3),
-        Mistake("a_as_it_is", "a.T -> a", "On the path through the X on the left, A is the other factor's part: going back, it is transposed.", 3),
+            "On the path through the X on the right, d_out has to be transposed, because the rows of that X belong to the columns of out.", 3),
+        Mistake("a_as_it_is", "a.T -> a", "On the path through the X on the left, A belongs to the other factor, which is transposed on the way back.", 3),
         Mistake("a_turned", "d_out.T @ x @ a -> d_out.T @ x @ a.T",
-            "On the path through the X on the right, A is transposed once too often: X stands transposed there itself.", 3),
+            "On the path through the X on the right, A is transposed once too often, because that X is transposed itself.", 3),
         Mistake("mean", "return first + second -> return (first + second) / 2",
-            "You divided by 2; both paths act in full, so they are added.", 1, shows="factor"),
+            "You divided by 2. Both paths act in full, so they are added without a factor.", 1, shows="factor"),
         Mistake("no_upstream", "first = -> d_out = np.ones_like(d_out)\nfirst =",
             "You differentiated the sum of out: d_out is not used. The chain rule multiplies by it.", 1),
         Mistake("transposed", "return first + second -> return (first + second).T",
             "d_x was transposed at the end: a gradient has the shape of the array it belongs to.", 1),
         Mistake("upstream_turned", "first = d_out -> first = d_out.T",
-            "On the path through the X on the left, d_out is transposed once too often: that X counts the rows of out.", 3),
+            "On the path through the X on the left, d_out is transposed once too often, because the rows of that X are the rows of out.", 3),
         Mistake("subtracted", "first + second -> first - second",
-            "One path was subtracted from the other; what reaches out on different paths is added.", 1, sets="paths"),
+            "You subtracted one path from the other. Different paths are added.", 1, sets="paths"),
         Mistake("symmetrised", "first + second -> (d_out + d_out.T) @ x @ (a + a.T) / 2",
-            "d_out and A were both made symmetric; each of the two paths has one d_out and one A, and they go together.", 3, sets="paths"),
+            "You made d_out and A symmetric, which mixes the two paths. Each path has its own d_out and its own A.", 3, sets="paths"),
         Mistake("textbook", "first + second -> x @ (a + a.T)",
-            "This is the rule for the quadratic form of a vector, a single number; here out is a matrix, and d_out has to come in.", 1, sets="paths"),
+            "This is the rule for the quadratic form of one vector, a single number. Here out is a matrix, and d_out is needed.", 1, sets="paths"),
     ),
     hints=(
-        "X stands in two places, and moving one entry of it moves both. Hold one place fixed, find the gradient of "
-        "the other; then the other way round. What is done with the two results?",
-        "Name the first product: Y = XA, so that out = Y X^T. Y gets the gradient of a left factor, and hands it on "
-        "to X. X^T gets the gradient of a right factor; transpose it, and it is one for X.",
-        "From the left place: d_out, X and A transposed, in this order. From the right place: d_out transposed, X and "
-        "A. The sum of both.",
+        "X stands in two places, and moving one of its entries moves both. Hold one place fixed and find the gradient of "
+        "the other, then the other way round. What do you do with the two results?",
+        "Give the first product a name, Y = XA, so that out = Y X^T. Y gets the gradient of a left factor and passes it on "
+        "to X. X^T gets the gradient of a right factor, and its transpose is a gradient of X.",
+        "From the left place comes d_out times X times A transposed. From the right place comes d_out transposed times X "
+        "times A. Add the two.",
     ),
-    why="Each entry of X reaches out through two places. With the other place held fixed, each is a plain product; the "
+    why="Each entry of X reaches out through two places. With one place held fixed, the rest is an ordinary product. The "
     "chain rule adds the two gradients.",
-    insight="When tokens are compared with tokens, each is used twice; so its gradient has two terms.",
+    insight="When rows are compared with rows, each row is used twice, so its gradient has two terms.",
     outputs=("d_x",),
 )  # fmt: skip
 

@@ -6,7 +6,5 @@ Read the modules in this order:
    the solution as text.
 2. `progress` shows what is solved, `next_steps` says what comes after a right answer, `reset` deletes progress, and
    `report` prints a text to paste into an issue.
-3. `record` stores the progress in a file, and `lock` lets only one session at a time change it. `last_checks` keeps
-   the last check of each exercise in memory.
-4. `output` prints sentences and displays objects.
+3. `record` stores the progress in a file, and keeps the last check of each exercise in memory.
 """

@@ -7,9 +7,9 @@ from attnexercises.engine.judge import is_judging
 from attnexercises.engine.registry import find
 from attnexercises.own_library.change import offer
 from attnexercises.own_library.run import library
-from attnexercises.reader import last_checks, record
+from attnexercises.reader import record
 from attnexercises.reader.next_steps import difference, next_exercise, where_it_is
-from attnexercises.reader.output import hints_are_off, say, show
+from attnexercises.engine.output import hints_are_off, say, show
 from attnexercises.reader.source import solution_source
 
 OFF = "Hints and solutions are turned off here."
@@ -50,7 +50,7 @@ def check(id, answer=_NOTHING):
         _tell_after_passing(exercise, answer)
     tried = not is_judging()  # a check that an answer calls does not count as a try
     if tried:
-        last_checks.keep(id, result, answer)
+        record.keep(id, result, answer)
     if result.status != "unattempted" and tried:
         with record.changing() as table:
             entry = table.setdefault(id, record.blank())
@@ -118,7 +118,7 @@ def case(id):
     (array([0.9]), array([1.]), array([0.9]), 'all sizes differ')
     """
     exercise = find(id)
-    last = last_checks.last(id)
+    last = record.last_check(id)
     if last is not None and last.result.case:
         return last.result.case.copy()
     if exercise.value:

@@ -8,7 +8,7 @@ from attnexercises.own_library.commands import summary, up_to
 from attnexercises.own_library.run import library
 from attnexercises.reader import record
 from attnexercises.reader.next_steps import chapter_name, next_exercise, where_it_is
-from attnexercises.reader.output import say, show, width
+from attnexercises.engine.output import say, show, width
 
 STATES = {"": "not attempted", "passed": "solved", "wrong": "wrong", "crashed": "stops"}
 MESSAGE = 60  # characters of the last message that are shown in a terminal

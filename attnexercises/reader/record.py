@@ -1,4 +1,7 @@
-"""Store the reader's progress in a small file in the user's home. If it cannot be used, checks work all the same."""
+"""Store the reader's progress in a small file in the user's home. If it cannot be used, checks work all the same.
+
+The last check of each exercise is kept in memory only, for `case` and `report`.
+"""
 
 import contextlib
 import copy
@@ -6,11 +9,13 @@ import json
 import os
 import sys
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 
-from attnexercises.reader.lock import locked
+from attnexercises.own_library.lock import locked
 
 _memory = {}  # the table, for a session that may not or cannot write a file
+_last_checks = {}  # from the id of an exercise to its `Checked`
 _unusable = set()  # files that could not be written; each is reported only once
 
 try:
@@ -152,3 +157,27 @@ def _give_up(path, error):
     reason = error.strerror or type(error).__name__
     print(f"(Progress is not saved in this session: {path.name}: {reason}. The checks work all the same.)")
     return {id: dict(entry) for id, entry in _memory.items()}
+
+
+@dataclass(frozen=True)
+class Checked:
+    """An answer and the result of its check."""
+
+    result: object
+    answer: object
+
+
+def keep(id, result, answer):
+    """Remember the last check of an exercise."""
+    _last_checks[id] = Checked(result, answer)
+
+
+def last_check(id):
+    """Return the last `Checked` of an exercise, or None."""
+    return _last_checks.get(id)
+
+
+def forget_checks(id=None):
+    """Forget the last check of one exercise, or of all."""
+    for gone in [id] if id else list(_last_checks):
+        _last_checks.pop(gone, None)

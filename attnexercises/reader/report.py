@@ -8,8 +8,8 @@ import numpy as np
 
 import attnlib
 from attnexercises.engine.registry import find
-from attnexercises.reader import last_checks
-from attnexercises.reader.output import say
+from attnexercises.reader import record
+from attnexercises.engine.output import say
 
 #: The fields of the block, in their order. The issue form of the repository asks for the same fields.
 FIELDS = ("exercise", "verdict", "message", "case", "versions", "platform", "source")
@@ -33,7 +33,7 @@ def report(id, source=False):
     >>> report("gqa")
     No answer to gqa was checked in this session: run its cell first.
     """
-    exercise, last = find(id), last_checks.last(id)
+    exercise, last = find(id), record.last_check(id)
     if last is None:
         say(f"No answer to {id} was checked in this session: run its cell first.")
         return

@@ -1,11 +1,11 @@
-"""`reset` deletes the progress of an exercise. It asks for confirmation before it deletes everything."""
+"""`reset` deletes the progress of an exercise, or of all if `sure=True` confirms that. It never waits for an answer."""
 
 from attnexercises.engine.registry import find
 from attnexercises.own_library import accepted
 from attnexercises.own_library.change import remove
 from attnexercises.own_library.run import library
-from attnexercises.reader import last_checks, record
-from attnexercises.reader.output import say
+from attnexercises.reader import record
+from attnexercises.engine.output import say
 
 
 def reset(id=None, saved=False, sure=False):
@@ -27,13 +27,14 @@ def reset(id=None, saved=False, sure=False):
     """
     if id is not None:
         find(id)
-    elif not sure and _asks_for_confirmation(saved):
+    elif not sure:
+        _say_what_would_be_forgotten(saved)
         return
     with record.changing() as table:
         for gone in [id] if id else list(table):
             table.pop(gone, None)
     accepted.forget(id)
-    last_checks.forget(id)
+    record.forget_checks(id)
     print(f"Forgotten: {id or 'everything'}.")
     mine = library()
     if mine is None or not (id is None or id in mine.ids or mine.trouble):
@@ -47,16 +48,15 @@ def reset(id=None, saved=False, sure=False):
         say(f"{mine.name} is as it was{f', with {id} in it' if id else ''}: {call} would change it, and keep a copy.")
 
 
-def _asks_for_confirmation(saved):
-    """Print what would be deleted and how to confirm that. Always return True, so that the caller stops."""
+def _say_what_would_be_forgotten(saved):
+    """Print what would be deleted and how to confirm that: scripts and pages of the book cannot answer a question."""
     table, mine = record.load(), library() if saved else None
     tried = sum(bool(entry["tries"]) for entry in table.values())
     solved = sum(entry["state"] == "passed" for entry in table.values())
     if not table and mine is None:
         say("There is no progress to forget.")
-        return True
+        return
     what = f"the progress of all exercises ({tried} tried, {solved} of them solved)"
     if mine:
         what += f", and take {mine.name} away, with a copy"
     say(f"This would forget {what}. If you are sure: reset({'saved=True, ' if saved else ''}sure=True)")
-    return True

@@ -1,4 +1,4 @@
-"""Exercises of chapter 1: `forward`, `backward`, `temperature`, `online`.
+"""Exercises of chapter 1: `forward`, `backward`, `temperature`, `training`.
 
 `stable` is the softmax of other exercises.
 """

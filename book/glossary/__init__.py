@@ -11,9 +11,12 @@ to these lists stands before the first of them.
 
 import re
 from itertools import groupby
+from pathlib import Path
 
 from docutils import nodes
 from sphinx.addnodes import glossary
+
+from book.static_files import add_styles
 
 GLOSSARY = "chapters/glossary"
 BEFORE = "chapters/prerequisites"
@@ -31,6 +34,7 @@ JOINED = r"[\w–-]"  # where a word goes on: no term begins or ends beside it
 
 
 def setup(app):
+    add_styles(app, Path(__file__).parent, "glossary.css")
     app.connect("doctree-read", part_by_letter)
     app.connect("doctree-resolved", link_first_uses)
     return {"version": "2", "parallel_read_safe": True, "parallel_write_safe": True}

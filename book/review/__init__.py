@@ -17,7 +17,7 @@ from book.exercises.help import cells_of
 from book.formulas import FIRST_FONTS
 from book.pages import end_of, reading_order, title_of
 from book.predictions import blocks_of_pages, finished_pages, pages_of
-from book.static_files import add_script
+from book.static_files import add_script, add_styles
 
 REVIEW = "chapters/review"
 ALL = re.compile(r'<div class="predict-all">')
@@ -25,6 +25,7 @@ logger = logging.getLogger(__name__)
 
 
 def setup(app):
+    add_styles(app, Path(__file__).parent, "review.css")
     for name in ("review.js", "review_exercises.js"):
         add_script(app, Path(__file__).parent, name, used_with="predict-all")
     app.connect("html-page-context", preload, priority=860)  # after formulas, before look

@@ -29,4 +29,4 @@ def test_previous_and_next_follow_the_contents(place, site):
 def test_the_book_begins_with_the_prerequisites_and_chapter_1(site):
     assert PAGES[:3] == ["chapters/index", "chapters/prerequisites", "chapters/01_softmax"]
     first = (site / "chapters/index.html").read_text(encoding="utf-8")
-    assert re.findall(r'<a class="start [^"]*" href="([^"]+)"', first) == ["01_softmax.html"]
+    assert re.findall(r'<a class="start [^"]*" href="([^"]+)"', first) == ["prerequisites.html", "01_softmax.html"]

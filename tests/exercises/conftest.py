@@ -4,7 +4,7 @@ import pytest
 
 from attnexercises.failing_case import smallest
 from attnexercises.own_library import accepted
-from attnexercises.reader import last_checks, record
+from attnexercises.reader import record
 
 
 @pytest.fixture(autouse=True)
@@ -15,7 +15,7 @@ def no_file(monkeypatch):
     monkeypatch.setattr(record, "_memory", {})
     monkeypatch.setattr(record, "_unusable", set())
     monkeypatch.setattr(accepted, "_session", {})
-    monkeypatch.setattr(last_checks, "_last", {})
+    monkeypatch.setattr(record, "_last_checks", {})
 
 
 @pytest.fixture(autouse=True)

@@ -198,7 +198,7 @@ def test_heading_label_level_and_minutes_are_those_of_the_registry(name):
         before = notebook.cells[: notebook.cells.index(cell)]
         statement = [c.source for c in before if c.cell_type == "markdown" and re.search("^#+ ", c.source, re.M)][-1]
         assert statement.startswith(f'<a id="ex-{id.replace("_", "-")}"></a>\n\n'), statement
-        assert re.search(rf"^### Exercise( [\d.]+)?: {re.escape(exercise.title)}$", statement, re.M), exercise.title
+        assert re.search(rf"^####? Exercise( [\d.]+)?: {re.escape(exercise.title)}$", statement, re.M), exercise.title
         assert f"*{exercise.level.capitalize()} · {exercise.minutes} minutes*" in statement
 
 

@@ -1,4 +1,4 @@
-"""attnexercises.engine.explanations: how is a wrong answer described that nobody foresaw, or that is wrong twice?"""
+"""attnexercises.engine.relations: how is a wrong answer described that nobody foresaw, or that is wrong twice?"""
 
 import re
 
@@ -7,7 +7,7 @@ import pytest
 from answers import first_line, right
 
 from attnexercises import grade
-from attnexercises.engine import explanations
+from attnexercises.engine import relations
 from attnexercises.engine.registry import find
 from attnexercises.engine.relations import Compared
 
@@ -61,8 +61,8 @@ def test_an_unknown_wrong_answer_is_described(case):
 def test_zeros_are_not_called_right_up_to_a_factor(axis):
     want = np.array([[1.0, 2.0, 4.0], [3.0, 5.0, 9.0], [2.0, 7.0, 1.0]])
     factors = np.expand_dims([0.0, 2.0, 3.0], axis)
-    assert "factor" not in explanations.describe([Compared(factors * want, want)])
-    assert "up to one factor" in explanations.describe([Compared((factors + 2) * want, want)])
+    assert "factor" not in relations.describe([Compared(factors * want, want)])
+    assert "up to one factor" in relations.describe([Compared((factors + 2) * want, want)])
 
 
 def test_a_transposed_answer_is_described():

@@ -169,7 +169,7 @@ def test_two_processes_at_once_lose_nothing(own_file):
 import sys, time, numpy as np
 from attnexercises import save
 from attnexercises.own_library import accepted
-from attnexercises.reader import lock
+from attnexercises.own_library import lock
 from attnexercises.own_library.accepted import Accepted, Piece
 from attnexercises.engine.registry import find
 from attnexercises.reader.source import solution_source

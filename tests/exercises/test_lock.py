@@ -1,4 +1,4 @@
-"""attnexercises.reader.lock: is a file one session's at a time, and does nobody wait for a session that is gone?"""
+"""attnexercises.own_library.lock: is a file one session's at a time, and does nobody wait for a session that is gone?"""
 
 import os
 import subprocess
@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from attnexercises.reader import lock
-from attnexercises.reader.lock import locked
+from attnexercises.own_library import lock
+from attnexercises.own_library.lock import locked
 
 ROOT = str(Path(__file__).parents[2])
 HANGS = 1800  # seconds after which a session that should have ended is given up: never the measure of anything
 COUNT = """
 from pathlib import Path
-from attnexercises.reader import lock
-from attnexercises.reader.lock import locked
+from attnexercises.own_library import lock
+from attnexercises.own_library.lock import locked
 lock.SECONDS = 10**6  # on a busy machine others may wait for long, and they must not go on without the lock
 path = Path("count.txt")
 for _ in range(100):
@@ -25,7 +25,7 @@ for _ in range(100):
 DIES = """
 import os
 from pathlib import Path
-from attnexercises.reader.lock import locked
+from attnexercises.own_library.lock import locked
 with locked(Path("count.txt")):
     os._exit(1)
 """

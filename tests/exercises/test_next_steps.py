@@ -9,7 +9,7 @@ from library_cases import Notebook
 from notebook_tools import unwrapped
 
 from attnexercises import check
-from attnexercises.engine.registry import find, registry
+from attnexercises.engine.registry import BOOK_ORDER, find, registry
 from attnexercises.reader.next_steps import chapter_name, difference, next_exercise, where_it_is
 
 NOTEBOOKS = sorted((Path(__file__).parents[2] / "chapters").glob("*.ipynb"))
@@ -22,12 +22,12 @@ def passed(*ids):
 def test_the_next_is_the_first_after_it_that_has_not_passed():
     ids = list(registry())
     assert next_exercise(passed("softmax")).id == "softmax_backward"
-    begun = passed("softmax_backward", "softmax") | {"temperature_gradient": {"state": "wrong"}}
-    assert next_exercise(begun).id == "temperature_gradient"
+    begun = passed("softmax_backward", "softmax") | {"score_table_step": {"state": "wrong"}}
+    assert next_exercise(begun).id == "score_table_step"
     assert next_exercise(passed("sdpa", "softmax")).id == "softmax_backward"  # what was solved last counts
     assert next_exercise(passed("softmax", "sdpa")).id == "spot_attention"
     assert next_exercise(passed("softmax", "sdpa"), "softmax").id == "softmax_backward"
-    assert next_exercise(passed("softmax_backward", "sdpa"), "softmax").id == "temperature_gradient"
+    assert next_exercise(passed("softmax_backward", "sdpa"), "softmax").id == "score_table_step"
     assert next_exercise(passed(*ids[1:])).id == ids[0]
     assert next_exercise({}).id == ids[0] and next_exercise({}, "masks").id == "spot_mask"
     assert next_exercise(passed(*ids)) is None
@@ -39,7 +39,8 @@ def test_it_is_named_with_its_place(capsys):
     assert where_it_is(find("sdpa"), "attention") == f'sdpa, "{find("sdpa").title}", in this chapter'
     assert where_it_is(find("matrix_shapes")).endswith("in the chapter Refresh the mathematics you need")
     assert chapter_name("sleep") == "the chapter on sleep"
-    check("online_softmax", find("online_softmax").solution)
+    last = BOOK_ORDER["softmax"]["exercises"][-1]
+    check(last, find(last).solution)
     text = unwrapped(capsys.readouterr().out)
     title = find("distance_attention").title
     assert text.endswith(f'Next: distance_attention, "{title}", in chapter 2, Read a lookup table with a blurry key.')

@@ -1,8 +1,8 @@
-"""attnexercises.reader.output: no line is wider than there is room for."""
+"""attnexercises.engine.output: no line is wider than there is room for."""
 
 import pytest
 
-from attnexercises.reader import output
+from attnexercises.engine import output
 
 SENTENCE = "[!] softmax: on the case \"large scores\", NaN in 12 of 12 numbers. Large exponents overflow: shift each row."
 

@@ -1,9 +1,9 @@
-"""attnexercises.failing_case.places: is what is said of the wrong entries true?"""
+"""attnexercises.failing_case.as_text: is what is said of the wrong entries true?"""
 
 import numpy as np
 import pytest
 
-from attnexercises.failing_case.places import drawn, fits, wrong_entries
+from attnexercises.failing_case.as_text import drawn, fits, wrong_entries
 
 GRID = np.zeros((3, 4), dtype=bool)
 

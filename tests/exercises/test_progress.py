@@ -70,6 +70,16 @@ def test_reset_forgets_one_or_all(progress_file, capsys):
         reset("softmx")
 
 
+def test_reset_asks_no_question_and_forgets_everything_only_with_sure(progress_file, monkeypatch):
+    monkeypatch.setattr("builtins.input", lambda *_: pytest.fail("nobody may be there to answer"))
+    check("softmax", no_shift)
+    for options in ({}, {"saved": True}, {"sure": False}):
+        reset(**options)
+        assert set(record.load()) == {"softmax"}
+    reset(sure=True)
+    assert record.load() == {}
+
+
 def test_without_a_file_progress_lasts_as_long_as_the_session(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     check("softmax", no_shift)
@@ -87,7 +97,7 @@ def test_two_sessions_do_not_overwrite_each_other(progress_file):
 AT_ONCE = """
 import sys
 from attnexercises import check
-from attnexercises.reader import lock
+from attnexercises.own_library import lock
 lock.SECONDS = 10**6  # on a busy machine the others may have the file for long: wait all the same
 print("ready", flush=True)
 sys.stdin.readline()

@@ -17,7 +17,7 @@ from attnexercises.reader.progress import Overview
 def two_tries():
     check("softmax", right)
     check("softmax_backward", lambda d_weights, weights: d_weights @ 3)
-    check("online_softmax", lambda x, block: (x, x))
+    check("temperature_gradient", lambda d_weights, scores, temperature: 0.25)
 
 
 def overview(chapter="softmax", saved=None):
@@ -82,11 +82,11 @@ def test_the_map_has_a_card_for_each_chapter_and_a_disc_for_each_exercise():
     assert softmax.find("span").text == f"1 of {how_many('softmax')} solved, 2 begun"
     assert cards[2].find("span").text == f"0 of {how_many('attention')} solved"
     assert [g.find("title").text for g in softmax.findall("svg/g")] == [
-        "softmax: solved", "softmax_backward: stops", "temperature_gradient: not attempted", "online_softmax: wrong",
+        "softmax: solved", "softmax_backward: stops", "score_table_step: not attempted", "temperature_gradient: wrong",
     ]  # fmt: skip
     assert softmax.find("svg").get("role") == "img"
     assert softmax.find("svg").get("aria-label") == (
-        "softmax: solved, softmax_backward: stops, temperature_gradient: not attempted, online_softmax: wrong"
+        "softmax: solved, softmax_backward: stops, score_table_step: not attempted, temperature_gradient: wrong"
     )
     full, half, empty, _ = softmax.findall("svg/g")
     assert "fill: none" not in full.find("circle").get("style") and len(full.findall("path")) == 1  # a tick

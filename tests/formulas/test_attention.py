@@ -30,21 +30,16 @@ def test_projections(rng):
 
 
 def test_variance_of_a_score(rng):
-    r"""\begin{gathered} \operatorname{Var}(\mathbf q\cdot \mathbf k) = \operatorname{tr}(\Sigma_q\Sigma_k)\\[4pt]
-    \text{uncorrelated: } \operatorname{Var}(\mathbf q\cdot \mathbf k) = d\\[4pt]
-    \operatorname{Var}\Bigl(\frac{\mathbf q\cdot \mathbf k}{\sqrt d}\Bigr) = 1 \end{gathered}"""
-    queries, keys = rng.normal(size=(6, D)), rng.normal(size=(5, D))
-    queries, keys = queries - queries.mean(axis=0), keys - keys.mean(axis=0)
-    query, key = over_all_pairs(queries, keys)  # independent, of mean 0, with correlated features
-    covariances = np.cov(queries.T, bias=True) @ np.cov(keys.T, bias=True)
-    agree(np.trace(covariances), (query * key).sum(axis=1).var())
-    query, key = over_all_pairs(signs(D), signs(D))  # features without correlation, of variance 1
+    r"""\begin{gathered} \operatorname{Var}(\mathbf q\cdot \mathbf k) = \sum_f \operatorname{Var}(\mathbf q_f\mathbf k_f) =
+    d\\[4pt] \operatorname{Var}\Bigl(\frac{\mathbf q\cdot \mathbf k}{\sqrt d}\Bigr) = 1 \end{gathered}"""
+    query, key = over_all_pairs(signs(D), signs(D))  # independent features of mean 0 and variance 1
+    agree((query * key).var(axis=0).sum(), (query * key).sum(axis=1).var())
     agree(D, (query * key).sum(axis=1).var())
     agree(1, ((query * key).sum(axis=1) / np.sqrt(D)).var())
 
 
 def test_initial_scores():
-    r"""\operatorname{std}(S_{qk}) = \sqrt{\frac{d\;(m\sigma^2)^2}{d}} = m\sigma^2"""
+    r"""\operatorname{std}(S_{ij}) = \sqrt{\frac{d\;(m\sigma^2)^2}{d}} = m\sigma^2"""
     m, d, sigma = 3, 2, 0.4  # small enough for all tokens and weights of +1 and -1
     cases = signs(2 * m + 2 * m * d)
     query_token, key_token, query_weight, key_weight = np.split(cases, np.cumsum([m, m, m * d]), axis=1)

@@ -7,9 +7,23 @@ from formula_cases import D, K, Q, V, agree, heads_of, rowsum, softmax
 
 from attnlib.costs import A100, count_flops, count_traffic, fitting_blocks, roofline
 from attnlib.flash import flash_attention, flash_attention_backward, merge_partials
+from attnlib.softmax import OnlineSoftmax
 
 C = 1 / np.sqrt(D)
 BLOCKS = (slice(0, 2), slice(2, 4), slice(4, 5))  # five keys, the last tile a ragged one
+
+
+def test_one_score_at_a_time(rng):
+    r"""\begin{gathered} \mu_t = \max(\mu_{t-1}, x_t)\\ s_t = s_{t-1}\,e^{\mu_{t-1} - \mu_t} + e^{x_t - \mu_t}
+    \end{gathered}"""
+    x = rng.normal(size=K)
+    mu, s, state = -np.inf, 0.0, OnlineSoftmax.start()
+    for score in x:
+        larger = max(mu, score)
+        mu, s = larger, s * np.exp(mu - larger) + np.exp(score - larger)
+        state = state.update([score])
+        agree([mu, s], [state.maximum, state.total])
+    agree(s, np.exp(x - x.max()).sum())
 
 
 def test_operations():

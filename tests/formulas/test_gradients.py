@@ -14,7 +14,7 @@ def weights_of(query, key):
 
 
 def test_to_the_values(rng):
-    r"""\begin{aligned} (dV)_{kv} &= \sum_q P_{qk}\,(dO)_{qv}\\ \underset{(k,v)}{dV} &=
+    r"""\begin{aligned} (dV)_{jf} &= \sum_i P_{ij}\,(dO)_{if}\\ \underset{(k,v)}{dV} &=
     \underset{(k,q)}{P^\top}\;\underset{(q,v)}{dO} \end{aligned}"""
     query, key, value, d_out = heads_of(rng)
     p = weights_of(query, key)
@@ -24,7 +24,7 @@ def test_to_the_values(rng):
 
 
 def test_to_the_weights(rng):
-    r"""\begin{aligned} (dP)_{qk} &= \sum_v (dO)_{qv}\,V_{kv}\\ \underset{(q,k)}{dP} &=
+    r"""\begin{aligned} (dP)_{ij} &= \sum_f (dO)_{if}\,V_{jf}\\ \underset{(q,k)}{dP} &=
     \underset{(q,v)}{dO}\;\underset{(v,k)}{V^\top} \end{aligned}"""
     query, key, value, d_out = heads_of(rng)
     entries = [[sum(d_out[q, v] * value[k, v] for v in range(V)) for k in range(K)] for q in range(Q)]
@@ -33,8 +33,8 @@ def test_to_the_weights(rng):
 
 
 def test_to_the_scores(rng):
-    r"""\begin{aligned} (dS)_{qk} &= \sum_j (dP)_{qj}P_{qj}(\delta_{jk}-P_{qk})\\ &= P_{qk}\bigl((dP)_{qk} -
-    D_q\bigr)\\ D_q &= \sum_j P_{qj}\,(dP)_{qj} \end{aligned}"""
+    r"""\begin{aligned} (dS)_{ij} &= \sum_r (dP)_{ir}P_{ir}(\delta_{rj}-P_{ij})\\ &= P_{ij}\bigl((dP)_{ij} -
+    D_i\bigr)\\ D_i &= \sum_r P_{ir}\,(dP)_{ir} \end{aligned}"""
     query, key, value, d_out = heads_of(rng)
     scores, delta = C * query @ key.T, np.eye(K)
     p, d_p = softmax(scores), d_out @ value.T
@@ -45,7 +45,7 @@ def test_to_the_scores(rng):
 
 
 def test_row_mean(rng):
-    r"""\begin{aligned} D_q &= \sum_v (dO)_{qv}\sum_j P_{qj}V_{jv}\\ &= \sum_v (dO)_{qv}\,O_{qv} \end{aligned}"""
+    r"""\begin{aligned} D_i &= \sum_f (dO)_{if}\sum_r P_{ir}V_{rf}\\ &= \sum_f (dO)_{if}\,O_{if} \end{aligned}"""
     query, key, value, d_out = heads_of(rng)
     p = weights_of(query, key)
     out, d_p = p @ value, d_out @ value.T
@@ -55,7 +55,7 @@ def test_row_mean(rng):
 
 
 def test_to_query_and_key(rng):
-    r"""\begin{aligned} (dQ)_{qd} &= c\sum_k (dS)_{qk}\,K_{kd}\\ (dK)_{kd} &= c\sum_q (dS)_{qk}\,Q_{qd}
+    r"""\begin{aligned} (dQ)_{if} &= c\sum_j (dS)_{ij}\,K_{jf}\\ (dK)_{jf} &= c\sum_i (dS)_{ij}\,Q_{if}
     \end{aligned}"""
     query, key, _, _ = heads_of(rng)
     d_scores = rng.normal(size=(Q, K))
@@ -98,13 +98,13 @@ def test_best_step():
     r"""h \approx \varepsilon^{1/3}, \qquad \text{error} \approx \varepsilon^{2/3}"""
     for epsilon in (np.finfo(np.float32).eps, np.finfo(float).eps):
         steps = np.geomspace(epsilon, 1, 5000)
-        errors = steps**2 / 6 + epsilon / steps  # of (3.7), where f and its derivatives are near 1
+        errors = steps**2 / 6 + epsilon / steps  # of (3.9), where f and its derivatives are near 1
         agree(np.log10(epsilon ** (1 / 3)), np.log10(steps[errors.argmin()]), rtol=0, atol=0.3)  # a factor of 2
         agree(np.log10(epsilon ** (2 / 3)), np.log10(errors.min()), rtol=0, atol=0.3)
 
 
 def layer(rng):
-    """A layer with one head, by name: its inputs, its arrays on the way, its gradients by (3.9) and the library's."""
+    """A layer with one head, by name: its inputs, its arrays on the way, its gradients by (3.7) and the library's."""
     params = init_multihead(rng, m=M, heads=1, d=D, v=V)
     x, d_y = rng.normal(size=(N, M)), rng.normal(size=(N, M))
     query, key, value = x @ params.query_weight, x @ params.key_weight, x @ params.value_weight

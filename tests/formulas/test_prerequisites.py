@@ -7,9 +7,9 @@ from attnlib.gradients import complex_step_gradient, numerical_gradient
 
 
 def test_matrix_product(rng):
-    r"""Y_{ij} = \sum_k X_{ik}\, W_{kj}"""
+    r"""Y_{ij} = \sum_f X_{if}\, W_{fj}"""
     x, w = rng.normal(size=(Q, K)), rng.normal(size=(K, V))
-    agree([[sum(x[i, k] * w[k, j] for k in range(K)) for j in range(V)] for i in range(Q)], x @ w)
+    agree([[sum(x[i, f] * w[f, j] for f in range(K)) for j in range(V)] for i in range(Q)], x @ w)
 
 
 def test_transpose_of_a_product(rng):
@@ -38,11 +38,11 @@ def test_kronecker_delta(rng):
 
 
 def test_derivative_of_a_product(rng):
-    r"""\begin{aligned} \frac{\partial Y_{ij}}{\partial X_{ab}} &= \sum_k \frac{\partial X_{ik}}{\partial
-    X_{ab}}\,W_{kj}\\ &= \sum_k \delta_{ia}\delta_{kb}\,W_{kj} = \delta_{ia} W_{bj} \end{aligned}"""
+    r"""\begin{aligned} \frac{\partial Y_{ij}}{\partial X_{ab}} &= \sum_f \frac{\partial X_{if}}{\partial
+    X_{ab}}\,W_{fj}\\ &= \sum_f \delta_{ia}\delta_{fb}\,W_{fj} = \delta_{ia} W_{bj} \end{aligned}"""
     x, w = rng.normal(size=(Q, K)), rng.normal(size=(K, V))
     of_x, of_entry = np.eye(Q), np.eye(K)
-    in_full = np.einsum("ia,kb,kj->ijab", of_x, of_entry, w)
+    in_full = np.einsum("ia,fb,fj->ijab", of_x, of_entry, w)
     agree(in_full, np.einsum("ia,bj->ijab", of_x, w))
     for i, j in np.ndindex(Q, V):
         agree_with_slope(in_full[i, j], lambda x, i=i, j=j: (x @ w)[i, j], x)
@@ -82,7 +82,7 @@ def test_variance_of_a_product():
 
 
 def test_variance_of_a_dot_product():
-    r"""\operatorname{Var}\Bigl(\sum_{i} \mathbf q_i \mathbf k_i\Bigr) = d\,\operatorname{Var}(\mathbf
-    q)\operatorname{Var}(\mathbf k)"""
-    query, key = over_all_pairs(3 * signs(D), 0.5 * signs(D))
-    agree(D * query[:, 0].var() * key[:, 0].var(), (query * key).sum(axis=1).var())
+    r"""\operatorname{Var}(\mathbf a\cdot\mathbf b) = d\,\operatorname{Var}(\mathbf a_f)\operatorname{Var}(\mathbf
+    b_f)"""
+    a, b = over_all_pairs(3 * signs(D), 0.5 * signs(D))
+    agree(D * a[:, 0].var() * b[:, 0].var(), (a * b).sum(axis=1).var())

@@ -3,7 +3,7 @@
 import numpy as np
 from formula_cases import K, Q, agree, agree_with_slope, rowsum
 
-from attnlib.softmax import OnlineSoftmax, log_softmax, logsumexp, softmax, softmax_backward, softmax_jacobian
+from attnlib.softmax import log_softmax, logsumexp, softmax, softmax_backward, softmax_jacobian
 
 
 def test_softmax(rng):
@@ -67,19 +67,6 @@ def test_backward(rng):
     agree(entries, softmax_backward(g, p))
     agree(p * (g - np.dot(p, g) * np.ones(K)), softmax_backward(g, p))
     agree_with_slope(entries, lambda x: np.vdot(g, softmax(x)), x)
-
-
-def test_one_score_at_a_time(rng):
-    r"""\begin{gathered} \mu_t = \max(\mu_{t-1}, x_t)\\ s_t = s_{t-1}\,e^{\mu_{t-1} - \mu_t} + e^{x_t - \mu_t}
-    \end{gathered}"""
-    x = rng.normal(size=K)
-    mu, s, state = -np.inf, 0.0, OnlineSoftmax.start()
-    for score in x:
-        larger = max(mu, score)
-        mu, s = larger, s * np.exp(mu - larger) + np.exp(score - larger)
-        state = state.update([score])
-        agree([mu, s], [state.maximum, state.total])
-    agree(s, np.exp(x - x.max()).sum())
 
 
 def test_cross_entropy(rng):

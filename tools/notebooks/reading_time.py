@@ -18,6 +18,7 @@ CHAPTER = re.compile(r"\d\d_\w+|prerequisites|puzzles")
 NUMBERS = "no one two three four five six seven eight nine ten eleven twelve".split()
 STATED = re.compile(r"^\*\*Time\*\* about (\d+) minutes of reading, and .+ for the (?:(\w+) )?exercises\b", re.M)
 HEADING = re.compile(r"^(#{2,3}) (.+)$", re.M)
+EXERCISE = re.compile(r"Exercise \d")  # it states the minutes of its own work, and is read in the section before it
 ABOUT = re.compile(r"\s*\*About (\w+) minutes?\.\*")
 
 
@@ -37,7 +38,7 @@ def core_and_further(notebook):
             behind = behind or heading == ("##", "Further")
             if not behind:
                 core.append(part)
-            elif heading and heading[0] == "###":
+            elif heading and heading[0] == "###" and not (sections and EXERCISE.match(heading[1])):
                 sections.append((heading[1], [part]))
             elif sections:
                 sections[-1][1].append(part)

@@ -169,7 +169,7 @@ def test_the_first_use_of_each_term_is_a_link_to_it(chapter, places, site, recor
     elsewhere = {term for term, pages in glossary_links.ELSEWHERE.items() if chapter in pages}
     assert elsewhere <= set(first), "the list of words in another sense names a word that the page does not use"
     assert {term for term, href in first.items() if href != places[term]} == elsewhere
-    assert len(first) > 8
+    assert len(first) > (5 if chapter == "prerequisites" else 8)  # the words of attention come later
     record_property("checked first uses of terms", len(first))
 
 

@@ -56,6 +56,13 @@ def test_review_has_every_exercise_once_and_each_link_leads_to_its_heading(site)
         assert f'data-exercise="{id}"' in text[text.index(f'id="{label}"') :]
 
 
+def test_no_heading_ends_in_the_sign_of_a_link(site):
+    """A title is taken from a page whose heading carries a link to itself, whose text is `#`."""
+    text = (site / "chapters" / "review.html").read_text(encoding="utf-8")
+    titles = [re.sub(r"<[^>]*>", "", title).strip() for title in re.findall(r"<h2\b[^>]*>(.*?)</h2>", text, re.DOTALL)]
+    assert len(titles) > 5 and [title for title in titles if title.endswith("#")] == []
+
+
 def test_the_cards_stand_in_the_order_of_the_book(site):
     """So that the browser need not know it."""
     review = (site / "chapters" / "review.html").read_text(encoding="utf-8")

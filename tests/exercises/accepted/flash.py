@@ -80,7 +80,80 @@ def by_the_tile(n, d, capacity):
     return sum(2 * n * d for _ in starts) + n * d + n * (d + 1)
 
 
+def online_by_einsum(x, block):
+    maximum, total = -np.inf, 0.0
+    for start in range(0, len(x), block):
+        scores = x[start : start + block]
+        new = max(maximum, scores.max())
+        if np.isfinite(new):
+            total = np.einsum(",->", total, np.exp(maximum - new)) + np.einsum("k->", np.exp(scores - new))
+            maximum = new
+    return maximum, total
+
+
+def online_by_tensordot(x, block):
+    maximum, total = -np.inf, 0.0
+    for start in range(0, len(x), block):
+        scores = x[start : start + block]
+        new = np.maximum(maximum, scores.max())
+        if new == -np.inf:
+            continue
+        total = total * np.exp(maximum - new) + np.tensordot(np.exp(scores - new), np.ones(len(scores)), axes=1)
+        maximum = new
+    return maximum, total
+
+
+def online_by_where(x, block):
+    """A score of -inf is told apart before the exponential, so that no infinity meets another."""
+    maximum, total = -np.inf, 0.0
+    for start in range(0, len(x), block):
+        scores = x[start : start + block]
+        new = max(maximum, scores.max())
+        shift = np.where(np.isneginf(new), 0.0, new)
+        powers = np.where(np.isneginf(scores), 0.0, np.exp(scores - shift))
+        maximum, total = new, total * np.exp(maximum - shift) + powers.sum()
+    return maximum, total
+
+
+def _one_score_at_a_time(x, block):
+    maximum, total = -math.inf, 0.0
+    for score in x:
+        if score == -math.inf:
+            continue
+        if score > maximum:
+            maximum, total = score, total * math.exp(maximum - score) + 1.0
+        else:
+            total += math.exp(score - maximum)
+    return maximum, total
+
+
+def _by_logsumexp(x, block):
+    maximum, both = -np.inf, -np.inf
+    for start in range(0, len(x), block):
+        scores = x[start : start + block]
+        maximum, both = np.maximum(maximum, scores.max()), np.logaddexp(both, np.logaddexp.reduce(scores))
+    return maximum, np.exp(both - maximum) if maximum > -np.inf else 0.0
+
+
+def _safe_shift(x, block):
+    maximum, total = -np.inf, 0.0
+    for part in np.split(x, range(block, len(x), block)):
+        new_maximum = np.maximum(maximum, part.max())
+        shift = 0.0 if np.isneginf(new_maximum) else new_maximum
+        total = total * np.exp(maximum - shift) + np.exp(part - shift).sum()
+        maximum = new_maximum
+    return maximum, total
+
+
 ACCEPTED = {
+    "online_softmax": {
+        "loops": _one_score_at_a_time,
+        "by logsumexp": _by_logsumexp,
+        "safe shift": _safe_shift,
+        "einsum": online_by_einsum,
+        "tensordot": online_by_tensordot,
+        "where": online_by_where,
+    },
     "flash_forward": {
         "queries in tiles, too": queries_in_tiles_too,
         "loops": one_query_and_block_at_a_time,

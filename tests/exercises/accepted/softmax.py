@@ -89,42 +89,69 @@ def temperature_by_where(d_weights, scores, temperature):
     return -(d_weights[..., None, :] @ jacobian @ scores[..., None]).sum() / temperature**2
 
 
-# --- online_softmax -------------------------------------------------------------------------------
+# --- score_table_step -----------------------------------------------------------------------------
 
 
-def online_by_einsum(x, block):
-    maximum, total = -np.inf, 0.0
-    for start in range(0, len(x), block):
-        scores = x[start : start + block]
-        new = max(maximum, scores.max())
-        if np.isfinite(new):
-            total = np.einsum(",->", total, np.exp(maximum - new)) + np.einsum("k->", np.exp(scores - new))
-            maximum = new
-    return maximum, total
+def table_step_in_loops(scores, now, following, rate):
+    after = np.array(scores, dtype=float)
+    for here, there in zip(now, following):
+        push = plain_softmax(scores[here])
+        push[there] -= 1
+        after[here] -= rate * push / len(now)
+    return after
 
 
-def online_by_tensordot(x, block):
-    maximum, total = -np.inf, 0.0
-    for start in range(0, len(x), block):
-        scores = x[start : start + block]
-        new = np.maximum(maximum, scores.max())
-        if new == -np.inf:
-            continue
-        total = total * np.exp(maximum - new) + np.tensordot(np.exp(scores - new), np.ones(len(scores)), axes=1)
-        maximum = new
-    return maximum, total
+def table_step_by_einsum(scores, now, following, rate):
+    read, right = np.eye(len(scores))[now], np.eye(len(scores))[following]
+    return scores - rate / len(now) * np.einsum("ni,nj->ij", read, plain_softmax(scores)[now] - right)
 
 
-def online_by_where(x, block):
-    """A score of -inf is told apart before the exponential, so that no infinity meets another."""
-    maximum, total = -np.inf, 0.0
-    for start in range(0, len(x), block):
-        scores = x[start : start + block]
-        new = max(maximum, scores.max())
-        shift = np.where(np.isneginf(new), 0.0, new)
-        powers = np.where(np.isneginf(scores), 0.0, np.exp(scores - shift))
-        maximum, total = new, total * np.exp(maximum - shift) + powers.sum()
-    return maximum, total
+def table_step_by_tensordot(scores, now, following, rate):
+    read, right = np.eye(len(scores))[now], np.eye(len(scores))[following]
+    return scores - rate * np.tensordot(read, (plain_softmax(scores[now]) - right) / len(now), axes=(0, 0))
+
+
+def table_step_by_where(scores, now, following, rate):
+    letters = np.arange(len(scores))
+    right = np.where(following[:, None] == letters, 1.0, 0.0)
+    each = np.where((now[:, None] == letters)[:, :, None], (plain_softmax(scores[now]) - right)[:, None, :], 0.0)
+    return scores - rate * each.mean(axis=0)
+
+
+def table_step_by_counting(scores, now, following, rate):
+    """A row is pushed by its weights as often as its letter was read, less the letters that came."""
+    counts = np.zeros(scores.shape)
+    for pair in zip(now, following):
+        counts[pair] += 1
+    return scores - rate * (counts.sum(axis=1, keepdims=True) * plain_softmax(scores) - counts) / len(now)
+
+
+def table_step_by_a_product(scores, now, following, rate):
+    d_rows = plain_softmax(scores[now])
+    d_rows[np.arange(len(now)), following] -= 1
+    return scores - rate * np.eye(len(scores))[now].T @ d_rows / len(now)
+
+
+def table_step_letter_by_letter(scores, now, following, rate):
+    d_scores = np.zeros(scores.shape)
+    for letter in np.unique(now):
+        came = np.bincount(following[now == letter], minlength=len(scores))
+        d_scores[letter] = (came.sum() * plain_softmax(scores[letter]) - came) / len(now)
+    return scores - rate * d_scores
+
+
+def table_step_on_a_copy(scores, now, following, rate):
+    after = scores.copy()
+    d_rows = (plain_softmax(scores[now]) - np.eye(len(scores))[following]) / len(now)
+    np.subtract.at(after, now, rate * d_rows)
+    return after
+
+
+def table_step_by_bincount(scores, now, following, rate):
+    k = len(scores)
+    counts = np.bincount(now * k + following, minlength=k * k).reshape(k, k)
+    share = counts / len(now)
+    return scores + rate * (share - share.sum(axis=1, keepdims=True) * plain_softmax(scores))
 
 
 def _softmax_logsumexp(x):
@@ -162,36 +189,6 @@ def _one_step_of_the_chain_after_the_other(d_weights, scores, temperature):
     return total
 
 
-def _one_score_at_a_time(x, block):
-    maximum, total = -math.inf, 0.0
-    for score in x:
-        if score == -math.inf:
-            continue
-        if score > maximum:
-            maximum, total = score, total * math.exp(maximum - score) + 1.0
-        else:
-            total += math.exp(score - maximum)
-    return maximum, total
-
-
-def _by_logsumexp(x, block):
-    maximum, both = -np.inf, -np.inf
-    for start in range(0, len(x), block):
-        scores = x[start : start + block]
-        maximum, both = np.maximum(maximum, scores.max()), np.logaddexp(both, np.logaddexp.reduce(scores))
-    return maximum, np.exp(both - maximum) if maximum > -np.inf else 0.0
-
-
-def _safe_shift(x, block):
-    maximum, total = -np.inf, 0.0
-    for part in np.split(x, range(block, len(x), block)):
-        new_maximum = np.maximum(maximum, part.max())
-        shift = 0.0 if np.isneginf(new_maximum) else new_maximum
-        total = total * np.exp(maximum - shift) + np.exp(part - shift).sum()
-        maximum = new_maximum
-    return maximum, total
-
-
 ACCEPTED = {
     "softmax": {
         "logsumexp": _softmax_logsumexp,
@@ -215,12 +212,15 @@ ACCEPTED = {
         "tensordot": temperature_by_tensordot,
         "where": temperature_by_where,
     },
-    "online_softmax": {
-        "loops": _one_score_at_a_time,
-        "by logsumexp": _by_logsumexp,
-        "safe shift": _safe_shift,
-        "einsum": online_by_einsum,
-        "tensordot": online_by_tensordot,
-        "where": online_by_where,
+    "score_table_step": {
+        "loops": table_step_in_loops,
+        "einsum": table_step_by_einsum,
+        "tensordot": table_step_by_tensordot,
+        "where": table_step_by_where,
+        "counts": table_step_by_counting,
+        "a product": table_step_by_a_product,
+        "letter by letter": table_step_letter_by_letter,
+        "on a copy": table_step_on_a_copy,
+        "bincount": table_step_by_bincount,
     },
 }

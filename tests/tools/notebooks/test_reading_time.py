@@ -56,6 +56,13 @@ def test_what_stands_under_further_is_no_part_of_the_core():
     assert check_time("01_small.ipynb", notebook) == []
 
 
+def test_an_exercise_of_further_is_read_in_the_section_before_it():
+    text = "### One\n\n*About 3 minutes.*\n\n" + "word " * 2 * WORDS
+    notebook = further(text + "\n\n### Exercise 2.5: Hard\n\n*Hard · 20 minutes*\n\n" + "word " * WORDS)
+    assert [(heading, round(minutes(cells))) for heading, cells in core_and_further(notebook)[1]] == [("One", 3)]
+    assert check_time("01_small.ipynb", notebook) == []
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [

@@ -3,7 +3,7 @@
 import numpy as np
 
 from . import wrong
-from .softmax_online import ID, blocks
+from .flash_online import ID, blocks
 
 
 @wrong(ID, "complete blocks only", named=("drop_tail",))

@@ -12,7 +12,7 @@ from notebook_tools import tiny_notebook
 
 from attnexercises.engine.registry import find
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 CONF = f"""
 import sys
 sys.path.insert(0, {str(ROOT)!r})

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from . import wrong
-from .softmax_online import ID, INF, blocks
+from .flash_online import ID, INF, blocks
 
 
 @wrong(ID, "block taken for the number of blocks", says=r"at once", rule="never more than one block at a time")

@@ -93,7 +93,7 @@ def _method(answer):
 ONLINE_SOFTMAX = Exercise(
     id="online_softmax",
     title="One block at a time",
-    chapter="softmax",
+    chapter="flash",
     level="hard",
     minutes=20,
     blanks=3,

@@ -1,0 +1,147 @@
+"""The exercise on training a table of scores: one step of gradient descent, where a row can be pushed several times."""
+
+import cmath
+import math
+
+import numpy as np
+
+from attnexercises.engine.model import Exercise, Mistake, Probe
+
+
+def score_table_step(scores, now, following, rate):
+    rows = scores[now]
+    exponentials = np.exp(rows - rows.max(axis=-1, keepdims=True))
+    weights = exponentials / exponentials.sum(axis=-1, keepdims=True)
+    right = np.eye(len(scores))[following]
+    d_rows = (weights - right) / len(now)
+    d_scores = np.zeros(scores.shape)
+    np.add.at(d_scores, now, d_rows)
+    return scores - rate * d_scores
+
+
+def _oracle(scores, now, following, rate):
+    """Slopes of the loss by the complex step: no formula of a gradient in it."""
+    after = np.array(scores, dtype=float)
+    for i in range(len(scores)):
+        came = [int(f) for n, f in zip(now, following, strict=True) if n == i]
+        for j in range(len(scores)):
+            row = [complex(score) for score in scores[i]]
+            largest = max(score.real for score in row)
+            row[j] += 1e-30j
+            ell = cmath.log(sum(cmath.exp(score - largest) for score in row)).imag
+            slope = math.fsum(ell - row[f].imag for f in came) / 1e-30
+            after[i, j] -= rate * slope / len(now)
+    return after
+
+
+def _pairs(rng, letters, count, rate=2.5):
+    """Pairs in which the first two letters repeat, and the last letter is never read."""
+    now = rng.integers(letters - 1, size=count)
+    now[:2] = 0
+    return rng.normal(size=(letters, letters)), now, rng.integers(letters, size=count), rate
+
+
+def _same_pair_often(rng):
+    return rng.normal(size=(3, 3)), np.array([1, 1, 1, 0]), np.array([2, 2, 2, 1]), 1.5
+
+
+def _each_once(rng):
+    return rng.normal(size=(4, 4)), np.array([2, 0, 3, 1]), np.array([0, 3, 1, 2]), 2.0
+
+
+def _large_scores(rng):
+    scores, now, following, rate = _pairs(rng, 4, 6, 50.0)
+    scores[0] += 1000.0
+    scores[1] -= 1000.0
+    scores[2, 1] += 900.0
+    now[-2:] = 1, 2
+    return scores, now, following, rate
+
+
+def _a_table(args):
+    """What a case that was made smaller still has to be: a square table, and pairs of its letters."""
+    scores, now, following, _ = args
+    if scores.ndim != 2 or scores.shape[0] != scores.shape[1] or now.shape != following.shape or not now.size:
+        raise ValueError("no table with pairs of its letters")
+    if max(now.max(), following.max()) >= len(scores):
+        raise ValueError("a letter outside the table")
+    return args
+
+
+SCORE_TABLE_STEP = Exercise(
+    id="score_table_step",
+    title="One step of training",
+    chapter="softmax",
+    level="medium",
+    minutes=15,
+    blanks=4,
+    oracle=_oracle,
+    solution=score_table_step,
+    probes=(
+        Probe("5 letters, 9 pairs", lambda rng: _pairs(rng, 5, 9)),
+        Probe("4 letters, 4 pairs", lambda rng: _pairs(rng, 4, 4), "equal", why="As many pairs as letters: a slip in the axes runs."),
+        Probe("one pair three times", _same_pair_often, why="All three pushes have to arrive in the same row."),
+        Probe("each letter once", _each_once, "edge", why="No row is pushed twice, so that every other slip stands alone."),
+        Probe(
+            "equal scores", lambda rng: (np.zeros((4, 4)), *_pairs(rng, 4, 7)[1:]), "edge",
+            why="The table before training: all weights are 1/4.",
+        ),
+        Probe("large scores", _large_scores, "edge", why="Any shift but that by each row's own maximum ends in NaN here."),
+        Probe(
+            "one pair", lambda rng: (rng.normal(size=(3, 3)), np.array([1]), np.array([2]), 0.5), "edge",
+            why="A mean over one pair; two of the three rows stay as they are.",
+        ),
+    ),
+    mistakes=(
+        Mistake("overwritten", "np.add.at(d_scores, now, d_rows) -> d_scores[now] += d_rows",
+            "A letter that is read several times keeps only one of its pushes: with a repeated index NumPy writes the row anew each time.",
+            3, sets="add"),
+        Mistake("sum", "/ len(now) ->", "The loss is a mean over the pairs; what you differentiated is their sum.", 2, sets="count"),
+        Mistake("letters", "len(now) -> len(scores)", "You divided by the number of letters; the mean is over the pairs.", 2, sets="count"),
+        Mistake("each_letter", "/ len(now) -> / np.bincount(now)[now][:, np.newaxis]",
+            "Each letter has a mean of its own in yours; the loss is one mean over all pairs.", 2, sets="count"),
+        Mistake("sign", "scores - rate -> scores + rate", "The step follows the gradient uphill; the loss falls in the other direction.", 1, sets="end"),
+        Mistake("gradient", "return scores - rate * d_scores -> return d_scores",
+            "You returned the gradient; the table after the step is asked for.", 3, sets="end"),
+        Mistake("change", "return scores - rate -> return -rate",
+            "You returned the change of the table; it still has to be added to the table.", 3, sets="end"),
+        Mistake("no_rate", "rate * d_scores -> d_scores", "The rate is missing: it says how long the step is.", 3, sets="end"),
+        Mistake("no_right", "(weights - right) -> weights",
+            "The letters that really followed are missing: nothing pulls their scores up.", 1, sets="slope"),
+        Mistake("only_right", "(weights - right) -> right * (weights - right)",
+            "Only the score of the letter that followed gets a push; the others of its row have to give way.", 1, sets="slope"),
+        Mistake("weights_slope", "(weights - right) -> (-right / weights)",
+            "This is the slope with respect to the weights; the softmax still lies between them and the scores.", 1, sets="slope"),
+        Mistake("no_softmax", "(weights - right) -> (rows - right)",
+            "The scores stand where their weights belong: the softmax is missing.", 1, sets="slope"),
+        Mistake("to_following", "np.add.at(d_scores, now -> np.add.at(d_scores, following",
+            "The pushes went to the rows of the letters that follow; the row of the letter that was read gave the weights.", 3, sets="add"),
+        Mistake("transposed", "np.add.at(d_scores, now -> np.add.at(d_scores.T, now",
+            "The pushes were added along columns; a row of the table holds the scores after one letter.", 3, sets="add"),
+        Mistake("swapped", "rows = -> now, following = following, now\nrows =",
+            "now and following have changed places: the row comes from the letter that was read.", 1),
+        Mistake("last_pair", "np.add.at(d_scores, now, d_rows) -> d_scores[now[-1]] = d_rows[-1]",
+            "Only the last pair counts here: in a loop over the pairs, add each push to what is there.", 3, sets="add"),
+        Mistake("no_max", "rows - rows.max(axis=-1, keepdims=True) -> rows",
+            "Large exponents overflow: shift each row by its own maximum before `exp`.", 1, shows="lost"),
+        Mistake("axis_0", "axis=-1 -> axis=0",
+            "The softmax ran over the pairs; each pair has a softmax of its own, along its row.", 1),
+        Mistake("inplace", "return scores - rate * d_scores -> scores -= rate * d_scores\nreturn scores",
+            "You changed the caller's table; leave it as it is and return a new one.", 3, sets="end"),
+    ),
+    hints=(
+        "`scores[now]` has one row of scores for each pair. Its softmax gives the weights, and the gradient of one "
+        "cross-entropy is the weights minus the right answer; `np.eye(k)[following]` has the right answers as rows.",
+        "The loss is a mean, so each pair's gradient is divided by the number of pairs. Then each of these rows has to go "
+        "back to the row of the table that it came from.",
+        "If a letter is read five times, five rows are added to its row of the table. `table[now] += rows` does not add them: "
+        "it keeps the last one. `np.add.at(table, now, rows)` adds all five. In the end subtract rate times the gradient.",
+    ),
+    why="Each pair pushes the row of the letter that was read by weights minus right answer. A row that is used several "
+    "times collects all its pushes, as every number does that reaches the loss on several paths.",
+    insight="Every row of the table keeps its sum: what the letters that came gain, the others lose.",
+    consistent=_a_table,
+    outputs=("scores",),
+)  # fmt: skip
+
+EXERCISES = (SCORE_TABLE_STEP,)

@@ -1,0 +1,130 @@
+"""What chapter 2 says about random numbers, with more starts and other sizes than fit into a cell, and what would refute it."""
+
+import numpy as np
+import pytest
+
+from attnlib.attention import attention, attention_backward
+from attnlib.softmax import softmax, softmax_backward
+
+STARTS = range(16)
+
+
+def at_the_scores(d, seed, n=32, batch=8, draw="standard_normal", gradient="weights"):
+    """Median and mean length of the gradient at the scores, without the factor and with it."""
+    rng = np.random.default_rng(seed)
+    query, key = rng.standard_normal((2, batch, n, d))
+    if draw == "signs":
+        query, key = np.sign(query), np.sign(key)
+    d_weights = rng.standard_normal((batch, n, n))
+    if gradient == "output":  # as it comes from values of 16 features
+        value, d_out = rng.standard_normal((2, batch, n, 16))
+        d_weights = d_out @ value.mT
+    found = []
+    for scale in (1.0, d**-0.5):
+        length = np.linalg.norm(softmax_backward(d_weights, softmax(scale * query @ key.mT)), axis=-1)
+        found += [np.median(length), length.mean()]
+    return found
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("draw", ["standard_normal", "signs"])
+@pytest.mark.parametrize("gradient", ["weights", "output"])
+@pytest.mark.parametrize("n", [16, 32, 64])
+def test_without_the_factor_the_typical_gradient_at_the_scores_collapses(n, gradient, draw):
+    narrow, wide = (np.array([at_the_scores(d, seed, n, draw=draw, gradient=gradient) for seed in STARTS]) for d in (64, 512))
+    median, mean, scaled_median, scaled_mean = wide.T
+    assert (median < scaled_median / 25).all()
+    assert (mean > 10 * median).all()  # a few undecided queries keep the mean up
+    assert (mean > scaled_mean / 10).all()
+    # at 64 features it depends on the number of keys: with more of them, more rows are undecided
+    assert (narrow[:, 0] < (0.6 if n <= 32 else 0.9) * narrow[:, 2]).all()
+    assert n <= 32 or narrow[:, 0].mean() > 0.5 * narrow[:, 2].mean()
+    # the control: with the factor nothing depends on the width
+    assert np.allclose(scaled_median, narrow[:, 2].mean(), rtol=0.2)
+    assert np.allclose(scaled_median, scaled_mean, rtol=0.2)
+
+
+def test_the_numbers_of_the_text_at_the_scores():
+    at_64, at_1024 = (np.array([at_the_scores(d, seed, batch=16) for seed in STARTS]) for d in (64, 1024))
+    assert (at_64[:, 0] < at_64[:, 2] / 2).all()
+    assert (at_1024[:, 0] < at_1024[:, 2] / 1000).all()
+
+
+def test_with_values_in_the_way_the_numbers_are_those_of_the_review():
+    for d, without, scaled in ((64, 0.3, 0.85), (1024, 0.0002, 0.84)):
+        found = np.median([at_the_scores(d, seed, batch=16, gradient="output") for seed in STARTS], axis=0)
+        assert without / 2 < found[0] < without * 2
+        assert abs(found[2] - scaled) < 0.05
+
+
+def test_at_the_queries_the_mean_grows_and_the_median_falls_late():
+    def lengths(d, scale, seed):
+        rng = np.random.default_rng(seed)
+        query, key = rng.standard_normal((2, 8, 32, d))
+        value, d_out = rng.standard_normal((2, 8, 32, 16))
+        _, weights = attention(query, key, value, scale=scale)
+        d_query, _, _ = attention_backward(d_out, query, key, value, weights, scale=scale)
+        length = np.linalg.norm(d_query, axis=-1)
+        return np.median(length), length.mean()
+
+    for d in (64, 256, 1024):
+        bare, fair = (np.array([lengths(d, scale, seed) for seed in STARTS]) for scale in (1, None))
+        ratio = bare / fair
+        assert (ratio[:, 1] > 4).all() and (ratio[:, 1] < 12).all(), ratio[:, 1]
+        assert d > 64 or (ratio[:, 0] > 1.5).all(), ratio[:, 0]
+        assert d < 1024 or (ratio[:, 0] < 0.1).all(), ratio[:, 0]
+
+
+def test_the_variance_of_a_score_with_correlated_features_is_a_trace(rng):
+    queries, keys = rng.normal(size=(6, 4)), rng.normal(size=(5, 4))
+    queries, keys = queries - queries.mean(axis=0), keys - keys.mean(axis=0)
+    covariances = np.cov(queries.T, bias=True) @ np.cov(keys.T, bias=True)
+    assert np.isclose(np.trace(covariances), (queries @ keys.T).var())  # over all pairs, so they are independent
+    assert not np.isclose(np.trace(np.diag(np.diag(covariances))) * 2, (queries @ keys.T).var())
+    d, related = 7, 0.8 * np.eye(7) + 0.2
+    assert np.isclose(np.trace(related @ related), d + 0.04 * d * (d - 1))
+
+
+@pytest.mark.parametrize(("rule", "spread"), [("MultiheadAttention", 0.5), ("Linear", 1 / 3)])
+@pytest.mark.parametrize("m", [128, 512])
+def test_what_the_layers_of_pytorch_start_with(rule, spread, m):
+    """Drawn evenly, as PyTorch does: Glorot's rule for the packed matrix of (3m, m), and 1/√m for a linear layer."""
+    bound = (6 / (3 * m + m)) ** 0.5 if rule == "MultiheadAttention" else m**-0.5
+    for seed in STARTS:
+        rng = np.random.default_rng(seed)
+        x, weights = rng.standard_normal((64, m)), rng.uniform(-bound, bound, size=(2, m, 64))
+        scores = (x @ weights[0]) @ (x @ weights[1]).T / 8
+        assert abs(scores.std() / spread - 1) < 0.12
+
+
+@pytest.mark.parametrize(("d", "spread"), [(16, 1.94), (64, 1.78), (256, 1.33), (512, 1.0)])
+def test_one_head_drawn_by_the_rule_of_glorot(d, spread):
+    m, sigma = 512, (2 / (512 + d)) ** 0.5
+    assert abs(m * sigma**2 - spread) < 0.005
+    for seed in STARTS:
+        rng = np.random.default_rng(seed)
+        x, weights = rng.standard_normal((64, m)), sigma * rng.standard_normal((2, m, d))
+        scores = (x @ weights[0]) @ (x @ weights[1]).T / np.sqrt(d)
+        assert abs(scores.std() / spread - 1) < 0.2
+
+
+def test_blind_to_order_is_more_than_counting_words():
+    """The mean output of two words is no sum of what each word contributes alone."""
+    for seed in STARTS:
+        x = np.random.default_rng(seed).standard_normal((3, 4))
+        together = attention(x, x, x)[0].mean(axis=0)
+        alone = np.mean([attention(each, each, each)[0][0] for each in x[:, np.newaxis]], axis=0)
+        assert np.allclose(attention(x[::-1], x[::-1], x[::-1])[0].mean(axis=0), together)
+        assert np.abs(together - alone).max() > 0.01
+
+
+@pytest.mark.parametrize("half", [0.0, 1.0, -3.0])
+def test_a_wrong_half_in_the_distance_is_seen_with_keys_of_unequal_length_only(half):
+    def weights(keys, half):
+        return softmax(keys @ keys.T - half * (keys**2).sum(axis=1))
+
+    signs = np.array([[1.0, 1.0], [1.0, -1.0], [-1.0, -1.0]])
+    for keys, seen in ((signs, False), ((signs + 1) / 2, True)):
+        squares = ((keys[:, np.newaxis] - keys) ** 2).sum(axis=-1)
+        assert np.allclose(weights(keys, 0.5), softmax(-squares / 2))
+        assert np.allclose(weights(keys, half), softmax(-squares / 2)) is not seen

@@ -1,0 +1,85 @@
+"""What the prerequisites claim outside their boxes, each beside the mistake or the case that would refute it."""
+
+import numpy as np
+import pytest
+
+from attnlib.gradients import numerical_gradient
+
+SEEDS = range(16)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_nearest_of_equally_long_vectors_has_the_largest_dot_product(seed):
+    rng = np.random.default_rng(seed)
+    a, others = rng.normal(size=3), rng.normal(size=(50, 3))
+    others /= np.linalg.norm(others, axis=1, keepdims=True)
+    assert np.argmax(others @ a) == np.argmin(np.linalg.norm(others - a, axis=1))
+    cosines = others @ a / np.linalg.norm(a)
+    np.testing.assert_allclose(others @ a, np.linalg.norm(a) * np.cos(np.arccos(cosines)), rtol=1e-9)
+
+
+def test_it_need_not_have_it_if_lengths_differ():
+    missed = 0
+    for seed in SEEDS:
+        rng = np.random.default_rng(seed)
+        a, others = rng.normal(size=3), rng.normal(size=(50, 3))
+        missed += np.argmax(others @ a) != np.argmin(np.linalg.norm(others - a, axis=1))
+    assert missed >= len(SEEDS) / 2
+
+
+def test_every_halving_costs_the_same():
+    p = np.array([0.9, 0.3, 1e-3, 1e-9])
+    np.testing.assert_allclose(-np.log(p / 2) + np.log(p), np.log(2), rtol=1e-12)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("n, m, d", [(4, 4, 4), (2, 3, 5), (1, 6, 2)])
+def test_the_gradients_of_a_product_fit_and_those_without_a_transpose_do_not(seed, n, m, d):
+    rng = np.random.default_rng(seed)
+    x, weight, d_out = rng.normal(size=(n, m)), rng.normal(size=(m, d)), rng.normal(size=(n, d))
+    d_x = numerical_gradient(lambda x: (d_out * (x @ weight)).sum(), x)
+    d_weight = numerical_gradient(lambda weight: (d_out * (x @ weight)).sum(), weight)
+    np.testing.assert_allclose(d_out @ weight.mT, d_x, atol=1e-7)
+    np.testing.assert_allclose(x.mT @ d_out, d_weight, atol=1e-7)
+    if n == m == d:
+        assert abs(d_out @ weight - d_x).max() > 0.1
+        assert abs(x @ d_out - d_weight).max() > 0.1
+
+
+def bent(u, v):
+    return u**2 * v / (u**2 + v**2) if u or v else 0.0
+
+
+def test_the_path_rule_needs_continuous_partial_derivatives():
+    h = 1e-6
+    assert bent(h, 0) == bent(-h, 0) == bent(0, h) == bent(0, -h) == 0  # so both partial derivatives at the origin are 0
+    assert (bent(h, h) - bent(-h, -h)) / (2 * h) == pytest.approx(0.5)
+    along = [(bent(t + h * t, t) - bent(t - h * t, t)) / (2 * h * t) for t in (1e-1, 1e-3)]
+    np.testing.assert_allclose(along, 0.5, rtol=1e-6)  # the slope does not go to 0 with t: it is not continuous
+
+
+def test_a_product_needs_independence_a_sum_does_not():
+    x, y = np.array([(1, 0), (-1, 0), (0, 1), (0, -1)], dtype=float).T
+    assert (x * y).mean() == x.mean() * y.mean() == 0
+    assert (x + y).var() == x.var() + y.var() == 1
+    assert (x * y).var() == 0 and x.var() * y.var() == 0.25
+
+
+@pytest.mark.parametrize("d", [4, 64, 256])
+def test_dot_products_spread_like_the_root_of_d_whatever_the_distribution(d):
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        for draw in (rng.normal, lambda size: rng.uniform(-1, 1, size), lambda size: rng.exponential(size=size) - 1):
+            a, b = draw(size=(2, 4000, d))
+            expected = np.sqrt(d) * a.std() * b.std()
+            assert (a * b).sum(axis=1).std() == pytest.approx(expected, rel=0.12)
+            assert abs((a * a).sum(axis=1).mean()) > 1.5 * expected  # a vector with itself does not average to 0
+
+
+def test_most_of_the_jacobian_of_a_product_is_zero():
+    rng = np.random.default_rng(0)
+    weight = rng.normal(size=(5, 5))
+    jacobian = np.einsum("ia,bj->ijab", np.eye(8), weight)
+    assert np.count_nonzero(jacobian) * 8 == jacobian.size  # one part in n, the number of rows
+    assert 8 * (1024 * 512) ** 2 == pytest.approx(2.2e12, rel=0.01)
+    assert 8 * (1024 * 512) ** 2 / 1024 == pytest.approx(2.1e9, rel=0.03)
