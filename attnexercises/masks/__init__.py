@@ -1,4 +1,4 @@
-"""Exercises of chapter 4: `causal`, `masked_softmax`, `padding`, `distance_bias`, and the bug to `spot`.
+"""Exercises of chapter 4: `causal`, `masked_softmax`, `padding`, `rules`, `distance_bias`, and the bug to `spot`.
 
 The known mistakes of `padding` are in `padding_mistakes`.
 """

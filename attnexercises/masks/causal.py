@@ -38,32 +38,36 @@ _CAUSAL = Exercise(
     ),
     mistakes=(
         Mistake("top_left", "(k - q) -> 0",
-                "The diagonal starts in the first corner; it has to end in the last one, where the last query sees "
-                "every key.", 2, sets="offset"),
+                "Your diagonal starts in the first corner. It has to end in the last corner, because the last query "
+                "sees every key.", 2, sets="offset"),
         Mistake("wrong_way", "k - q -> q - k",
-                "The diagonal moved to the wrong side: more keys than queries means that the first query sees more.",
+                "Your diagonal moved to the wrong side. If there are more keys than queries, the first query sees more "
+                "keys.",
                 2, sets="offset"),
         Mistake("strict", "+ (k - q) -> + (k - q) - 1",
-                "The diagonal lies one place too far to the left: a token may look at itself.", 3),
+                "Your diagonal is one place too far to the left. A token may look at itself.", 3),
         Mistake("one_ahead", "+ (k - q) -> + (k - q) + 1",
-                "The diagonal lies one place too far to the right: a query must not see a token of its future.", 3),
-        Mistake("triu", "<= -> >=", "You took the upper triangle; it is the lower one that is allowed.", 1, sets="all"),
+                "Your diagonal is one place too far to the right. A query must not see a token of its future.", 3),
+        Mistake("triu", "<= -> >=", "You took the upper triangle, but the lower triangle is the part that is allowed.", 1,
+        sets="all"),
         Mistake("inverted", "<= -> >",
                 "True and False have changed places: True has to mean that the query may look at the key.", 1,
                 shows="complement"),
         Mistake("additive", "np.arange(k) <= position -> np.where(np.arange(k) <= position, 0.0, -np.inf)",
-                "You returned the additive form, 0 and -inf; here True and False are wanted.", 1),
+                "You returned the additive form, 0 and -inf; this exercise asks for True and False.", 1),
         Mistake("upside_down", "np.arange(q)[ -> np.arange(q)[::-1][",
-                "The rows stand in the opposite order: row 0 is the first query, which has the shortest past.", 2,
+                "Your rows are in the opposite order. Row 0 belongs to the first query, which has the shortest "
+                "past.", 2,
                 sets="order"),
         Mistake("mirrored", "np.arange(k) -> np.arange(k)[::-1]",
-                "The columns stand in the opposite order: column 0 is the first key, which every later query may look "
-                "at.", 2, sets="order"),
+                "Your columns are in the opposite order. Column 0 belongs to the first key, at which every later query "
+                "may look.", 2, sets="order"),
         Mistake("all_visible", "(k - q) -> k",
-                "Nothing is hidden: a query may not look at the keys that come after its place.", 1,
+                "Your mask hides nothing. A query must not look at the keys that come after its place.", 1,
                 sets="all offset order"),
         Mistake("itself_only", "<= -> ==",
-                "Each query sees the key at its own place only; all keys before it are allowed as well.", 1,
+                "In your mask each query sees only the key at its own place. All keys before it are allowed as "
+                "well.", 1,
                 sets="all"),
     ),
     hints=(
@@ -73,7 +77,8 @@ _CAUSAL = Exercise(
     ),
     why="A column of places against a row of key numbers: the comparison broadcasts to (q, k). "
     "With q = k the shift is 0, and it is the usual lower triangle.",
-    insight="One query, k keys: the whole row is True, so a decoder that takes one token at a time needs no causal mask.",
+    insight="One query, k keys: the whole row is True, so a decoder that takes one token at a time needs no causal "
+    "mask.",
 )  # fmt: skip
 
 EXERCISES = (_CAUSAL,)

@@ -54,67 +54,71 @@ def _empty_rows(rng):
 
 _MISTAKES = (
     Mistake("no_row_mean", "(d_weights - (weights * d_weights).sum(axis=-1, keepdims=True)) -> d_weights",
-            "Between weights and scores the row's weighted mean is missing: a score also moves the other weights.", 1,
+            "On the way from weights to scores the row's weighted mean is missing. A score also moves the other "
+            "weights.", 1,
             sets="softmax"),
     Mistake("ds_is_dp", "weights * (d_weights - (weights * d_weights).sum(axis=-1, keepdims=True)) -> d_weights",
-            "The gradient of the weights went on as that of the scores: the softmax between them is missing.", 1,
+            "You used the gradient of the weights as the gradient of the scores. The softmax between them is "
+            "missing.", 1,
             sets="softmax"),
     Mistake("sigmoid", "(d_weights - (weights * d_weights).sum(axis=-1, keepdims=True)) -> (1 - weights) * d_weights",
-            "Between weights and scores you used the sigmoid rule: a score also moves the other weights of its row.",
+            "You used the sigmoid rule between weights and scores. A score also moves the other weights of its row.",
             1, sets="softmax"),
     Mistake("weights", "weights * (d_weights - (weights * d_weights).sum(axis=-1, keepdims=True)) -> weights",
-            "You added up the weights themselves: what reaches a bias is the gradient of the scores.", 1,
+            "You added up the weights themselves. A bias collects gradients of scores, not weights.", 1,
             sets="softmax"),
     Mistake("per_key",
             "np.array([np.trace(d_scores, offset=-r, axis1=-2, axis2=-1).sum() for r in range(n)]) -> "
             "d_scores.sum(axis=-2).reshape(-1, n).sum(axis=0)",
-            "You summed over the queries, for each key; a bias belongs to a distance.", 2, sets="collect"),
+            "You summed over the queries, for each key. A bias belongs to a distance.", 2, sets="collect"),
     Mistake("per_query",
             "np.array([np.trace(d_scores, offset=-r, axis1=-2, axis2=-1).sum() for r in range(n)]) -> "
             "d_scores.sum(axis=-1).reshape(-1, n).sum(axis=0)",
-            "You summed over the keys, for each query; a bias belongs to a distance.", 2, shows="zero",
+            "You summed over the keys, for each query. A bias belongs to a distance.", 2, shows="zero",
             sets="collect"),
     Mistake("last_query",
             "np.array([np.trace(d_scores, offset=-r, axis1=-2, axis2=-1).sum() for r in range(n)]) -> "
             "d_scores[..., -1, ::-1].reshape(-1, n).sum(axis=0)",
-            "Only the last query was asked: every query that is far enough in uses the same bias.", 2, sets="collect"),
+            "You used only the last query. Every query with a key at this distance uses the same bias.", 2,
+            sets="collect"),
     Mistake("future", "offset=-r -> offset=r",
-            "You collected where keys lie in the future, which is hidden; the past lies on the other side of the "
+            "You collected from keys in the future, which are hidden. The past is on the other side of the "
             "diagonal.", 3),
     Mistake("reversed", "range(n)]) -> range(n)])[::-1]",
-            "The largest distance comes first; the first bias is that of distance 0, a token and itself.", 3,
+            "Your largest distance comes first. The first bias belongs to distance 0, a token and itself.", 3,
             shows="permuted"),
     Mistake("mean", ".sum() for -> .sum() / (n - r) for",
-            "You averaged over the pairs at each distance; a number used in several places gets the sum.", 2),
+            "You averaged over the pairs at each distance. A number that is used in several places gets the sum.", 2),
     Mistake("mean_of_sequences", ".sum() for -> .mean() for",
-            "The leading axes were averaged: one set of biases serves all sequences, so their gradients add up.", 3,
+            "You averaged over the leading axes. One set of biases serves all sequences, so their gradients add up.", 3,
             sets="batch"),
     Mistake("first_axes", ", axis1=-2, axis2=-1 ->",
-            "The diagonals run along the first two axes; with a batch those are not queries and keys.", 3),
+            "Your diagonals run along the first two axes. With a batch these are not queries and keys.", 3),
     Mistake("per_sequence", "axis2=-1).sum() -> axis2=-1)",
-            "Your answer keeps the leading axes: one set of biases serves all sequences, so their gradients add up.",
+            "Your answer keeps the leading axes. One set of biases serves all sequences, so their gradients add up.",
             3, sets="batch"),
     Mistake("mean_plain", "(weights * d_weights).sum( -> d_weights.mean(",
-            "From each row of d_weights its plain mean was taken off; the mean has to be weighted by the weights.", 1,
+            "You subtracted the plain mean of each row of d_weights. The mean has to be weighted by the weights.", 1,
             sets="softmax"),
     Mistake("sum_plain", "(weights * d_weights).sum( -> d_weights.sum(",
-            "From each row of d_weights its plain sum was taken off; what belongs there is its mean, weighted by the "
+            "You subtracted the plain sum of each row of d_weights. Subtract its mean instead, weighted by the "
             "weights.", 1, sets="softmax"),
     Mistake("mean_queries", "axis=-1, keepdims -> axis=-2, keepdims",
-            "The weighted mean of d_weights was taken along the queries; a softmax ties the keys of one query.", 1,
+            "You took the weighted mean of d_weights along the queries. A softmax ties the keys of one query "
+            "together.", 1,
             sets="softmax"),
     Mistake("paren",
             "weights * (d_weights - (weights * d_weights).sum(axis=-1, keepdims=True)) -> "
             "weights * d_weights - (weights * d_weights).sum(axis=-1, keepdims=True)",
-            "The row's mean was taken off after the weights were applied; it belongs to d_weights.", 1,
+            "You subtracted the row's mean after applying the weights. It has to be subtracted from d_weights.", 1,
             sets="softmax"),
     Mistake("plus", "(d_weights - -> (d_weights +",
-            "The row's mean was added to d_weights, not taken off.", 1, sets="softmax"),
+            "You added the row's mean to d_weights. It has to be subtracted.", 1, sets="softmax"),
     Mistake("first_sequence", "n = value.shape[-2] -> n = value.shape[-2]\nd_scores = d_scores.reshape(-1, n, n)[0]",
-            "Only the first sequence counts; one set of biases serves all of them, so their gradients add up.", 3,
+            "You used only the first sequence. One set of biases serves all sequences, so their gradients add up.", 3,
             sets="batch"),
     Mistake("from_one", "offset=-r -> offset=-(r + 1)",
-            "Your first number is that of distance 1; a token and itself are at distance 0.", 3),
+            "Your first number belongs to distance 1. A token and itself are at distance 0.", 3),
 )
 
 _DISTANCE_BIAS = Exercise(
@@ -139,12 +143,13 @@ _DISTANCE_BIAS = Exercise(
     ),
     mistakes=_MISTAKES,
     hints=(
-        "Two steps. Up to the gradient of the scores nothing is new: through the product with the values, then through "
-        "the softmax, row by row.",
-        "A bias is added to a score, so the gradient of that score is its share. Mark on paper which scores of a "
+        "There are two steps. The gradient of the scores is known from chapter 3: go back through the product with the "
+        "values, then through the softmax, row by row.",
+        "A bias is added to a score, so it receives the gradient of that score. Mark on paper which scores of a "
         "4 by 4 square hold the bias of distance 1. What do you do with a number that was used in several places?",
-        "The scores at distance r lie on one diagonal, r places below the main one: `np.trace` has an `offset` that is "
-        "negative there. Add up each diagonal, and then all leading axes.",
+        "The scores at distance r are on one diagonal, r places below the main diagonal, where the `offset` of "
+        "`np.trace` "
+        "is negative. Add up each diagonal, and then all leading axes.",
     ),
     why="A bias is spread along a diagonal in the forward pass, so the backward pass sums along it. Hidden pairs have "
     "weight 0 and add nothing.",

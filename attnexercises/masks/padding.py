@@ -84,19 +84,20 @@ _PADDED = Exercise(
         ),
         Probe("one token", _sequences([[1], [0]], d=3, v=2), "edge", "axes of size 1 stay; the other sees nothing"),
         Probe("one sentence, one feature", _sequences([[0, 1, 1, 0]], d=1, v=1), "edge", "axes of size 1 stay"),
-        Probe("a sentence of padding alone", _sequences([[1, 1, 0], [0, 0, 0]], d=5, v=4), "edge", "all its rows are zero"),
+        Probe("a sentence of padding alone", _sequences([[1, 1, 0], [0, 0, 0]], d=5, v=4), "edge", "all its rows are "
+            "zero"),
         Probe("zeros among the scores", _zero_scores, "edge", "a score of 0 is a score like any other"),
     ),
     mistakes=padding_mistakes.PADDED_CAUSAL_ATTENTION,
     hints=(
-        "`real` has one entry per key of each sentence. Every query of the sentence gets the same row: give it an axis "
-        "of size 1 where the queries stand.",
-        "A key must have a position not after the query, and be a real token: both. Join the two masks, (n, n) and "
-        "(b, 1, n), before the softmax.",
-        "Scores, divided by the root of d; the joined mask; your `masked_softmax`, which also looks after queries that "
-        "see nothing; times the values.",
+        "`real` has one entry for each key of each sentence. All queries of a sentence share this row, so give it an "
+        "axis of size 1 where the queries are.",
+        "A key must be a real token, and it must not come after the query. Join the two masks, (n, n) and (b, 1, n), "
+        "before the softmax.",
+        "Compute the scores and divide them by the root of d. Give them and the joined mask to your `masked_softmax`, "
+        "which also takes care of queries that see nothing. Multiply its weights by the values.",
     ),
-    why="The masks broadcast to (b, n, n) when they are joined. With `masked_softmax` from the exercise before, four "
+    why="The masks broadcast to (b, n, n) when they are joined. With `masked_softmax` from exercise 4.4, four "
     "lines are enough.",
     insight="Padding on the left empties rows, padding on the right does not: test a mask with both.",
 )  # fmt: skip
@@ -127,36 +128,38 @@ _PAIRS = value_exercise(
                 "That is the count for padding on the right, where padded queries still see real tokens before them.",
                 2),
         Mistake("no_padding", lambda: 30,
-                "That is causality alone; the padding keys of the short sentence are hidden too.", 2),
-        Mistake("only_pad", lambda: 40, "That is the padding mask alone; nobody may look ahead either.", 1),
+                "That is the causal mask alone. The padding keys of the short sentence are hidden, too.", 2),
+        Mistake("only_pad", lambda: 40, "That is the padding mask alone. Nobody may look ahead, either.", 1),
         Mistake("square", lambda: 34,
-                "Those are the pairs of real tokens in both directions; half of them look ahead.", 1),
+                "Those are the pairs of real tokens in both directions. Many of them look ahead.", 1),
         Mistake("strict", lambda: 13, "You left out the diagonal: a token may look at itself.", 1),
         Mistake("all", lambda: 50, "That is every pair, with no mask at all.", 1),
         Mistake("hidden", lambda: 29, "That is how many pairs are hidden.", 3),
-        Mistake("or", lambda: 49, "A pair has to pass both masks; you counted those that pass one or the other.", 2),
-        Mistake("one", lambda: 6, "That is the short sentence; the long one is missing.", 3),
-        Mistake("other", lambda: 15, "That is the long sentence; the short one is missing.", 3),
+        Mistake("or", lambda: 49, "A pair has to pass both masks. You counted the pairs that pass at least one.", 2),
+        Mistake("one", lambda: 6, "That is the short sentence alone. The long sentence is missing.", 3),
+        Mistake("other", lambda: 15, "That is the long sentence alone. The short sentence is missing.", 3),
         Mistake("padded_see_themselves", lambda: 23,
-                "You let the two padded queries see themselves; they see nothing, for padding is no key.", 2),
+                "You let the two padding queries see themselves. They see nothing, because their own keys are padding, "
+                "too.", 2),
         Mistake("short_square", lambda: 24,
-                "The long sentence is causal in your count; in the short one, too, nobody may look ahead.", 1),
+                "Your count of the long sentence is causal. In the short sentence nobody may look ahead, either.", 1),
         Mistake("long_square", lambda: 31,
-                "The short sentence is causal in your count; in the long one, too, nobody may look ahead.", 1),
+                "Your count of the short sentence is causal. In the long sentence nobody may look ahead, either.", 1),
         Mistake("half", lambda: 25,
-                "Half of all pairs is not what the masks leave: the diagonal stays, and the columns of padding go.",
+                "The masks do not leave half of all pairs: the diagonal stays, and the columns of padding go.",
                 2),
         Mistake("half_real", lambda: 17,
-                "Half of the pairs of real tokens leaves out half of the diagonal; a token may look at itself.", 2),
+                "If you take half of the pairs of real tokens, you lose half of the diagonal. A token may look at "
+                "itself.", 2),
     ),
     hints=(
         "Draw the two grids, 5 by 5. Cross out what lies above the diagonal, and then the columns of padding.",
-        "The short sentence stands in the last three places. How many keys do its five queries see, one by one?",
-        "0 + 0 + 1 + 2 + 3 for the short sentence; the full triangle of 5 for the long one.",
+        "The short sentence is in the last three places. How many keys does each of its five queries see?",
+        "The short sentence has 0 + 0 + 1 + 2 + 3 pairs. The long sentence has the full triangle of 5.",
     ),
-    why="The last three queries of the short sentence see 1, 2 and 3 keys, the first two none. The long one is a "
-    "full triangle.",
-    insight="Two rows are empty. With padding on the right no row is, and there are six pairs more.",
+    why="The last three queries of the short sentence see 1, 2 and 3 keys, and the first two see none. The long "
+    "sentence is a full triangle.",
+    insight="Two rows are empty. With padding on the right no row is empty, and there are six more pairs.",
 )  # fmt: skip
 
 EXERCISES = (_PAIRS, _PADDED)

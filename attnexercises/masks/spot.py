@@ -28,23 +28,29 @@ _SPOT = value_exercise(
     oracle=_name_of_the_bug,
     mistakes=(
         Mistake("one_ahead", lambda: "one ahead",
-                "Then the first query would see two keys; count the cells that are not zero.", 1),
+                "With this mistake the first query would see two keys. Count the cells that are not zero.", 1),
         Mistake("not_itself", lambda: "not itself",
-                "Then the diagonal would be zero; here each query sees its own key, as it should.", 1),
+                "With this mistake the diagonal would be zero. Here each query sees its own key, as it should.", 1),
         Mistake("finite_fill", lambda: "finite fill",
-                "Then hidden keys would hold a small weight and each row would sum to 1; look at the first row.", 2),
+                "With this mistake hidden keys would have a small weight, and each row would sum to 1. Look at the "
+                "first row.", 2),
         Mistake("no_scale", lambda: "no scale",
-                "Then the weights would be sharper, but each row would still sum to 1; look at the first row.", 2),
-        Mistake("wrong_axis", lambda: "wrong axis", "Then each column would sum to 1; look at the last one.", 2),
+                "With this mistake the weights would be sharper, but each row would still sum to 1. Look at the first "
+                "row.", 2),
+        Mistake("wrong_axis", lambda: "wrong axis", "With this mistake each column would sum to 1. Look at the last "
+            "column.", 2),
     ),
     hints=(
         "Are the zeros in the right places? The first query has to see one key, the last one all of them.",
         "Add up each row. Which of them sum to one?",
-        "The row that hides nothing is right, the others are too small. At which step did their missing share get lost?",
+        "The row that hides nothing is right; the weights of the other rows are too small. At which step did the "
+        "missing "
+        "share get lost?",
     ),
     why="The zeros are in the right places. But rows that hide something sum to less than one: the hidden keys took "
     "their share in the softmax and were crossed out afterwards.",
-    insight="It looks like a mask and still leaks: what is missing from a row tells how much weight the hidden keys took.",
+    insight="It looks like a mask and still leaks: what is missing from a row tells how much weight the hidden keys "
+    "took.",
 )  # fmt: skip
 
 EXERCISES = (_SPOT,)

@@ -7,11 +7,14 @@ from equivalent_reasons import (
     CANCELS,
     DEFAULT,
     EMPTY_HEAD,
+    EVEN,
     FINITE,
     FLOAT,
     FREE,
     HIDDEN,
+    JOINED,
     LISTS,
+    LOOKS_BACK,
     MATRIX_OF_ROWS,
     NO_MISMATCH,
     NOTHING,
@@ -21,12 +24,61 @@ from equivalent_reasons import (
     ROW_SUMS,
     SHARP,
     SQUARE,
+    SQUARED,
     SYMMETRIC,
     TWO_AXES,
     WRAPS,
 )
 
 MASKS_AND_HEADS = {
+    "paper_mask": {
+        "loops": {
+            OVERWRITTEN: ("np.zeros -> np.ones",),
+            LOOKS_BACK: ("(i[row, 0], j[column]) -> (j[column], i[row, 0])", "query - key -> key - query"),
+            ONLY_ONE: ("0 -> -1",),
+        },
+        "where": {
+            AS_TRUTH: (
+                "np.where(np.abs(i - j) <= window / 2, True, False) -> "
+                "np.where(True, np.abs(i - j) <= window / 2, False)",
+                "np.where(np.abs(i - j) <= window / 2, True, False) -> np.abs(i - j) <= window / 2",
+            ),
+            LOOKS_BACK: ("i - j -> j - i",),
+        },
+        "row by row": {
+            ONLY_ONE: ("i.ravel() -> i",),
+            LISTS: ("np.array(rows) -> rows",),
+            EVEN: ("window // 2 -> window / 2",),
+        },
+        "two bounds": {
+            EVEN: ("window // 2 -> window / 2",),
+            JOINED: (
+                "np.broadcast_arrays((i - half <= j) & (j <= i + half), has_global[i], has_global[j]) -> "
+                "np.broadcast_arrays(has_global[i], (i - half <= j) & (j <= i + half), has_global[j])",
+            ),
+        },
+        "nested lists": {
+            LOOKS_BACK: (
+                "def may_look(query, key) -> def may_look(key, query)", "query - key -> key - query",
+                "may_look(query, key) -> may_look(key, query)",
+            ),
+            AS_TRUTH: ("bool(may_look(query, key)) -> may_look(query, key)",),
+            ONLY_ONE: ("i[:, 0] -> i", "(:, 0) -> (:, :)", "0 -> -1"),
+        },
+        "writing into it": {
+            SQUARED: ("i - j -> j - i",),
+            EVEN: ("window // 2 -> window / 2",),
+            ONLY_ONE: ("0 -> -1",),
+        },
+        "what is hidden": {
+            EVEN: ("window // 2 -> window / 2",),
+            LOOKS_BACK: ("i - j -> j - i",),
+        },
+        "a block of the whole": {
+            EVEN: ("window // 2 -> window / 2",),
+            LOOKS_BACK: ("(i, j) -> (j, i)",),
+        },
+    },
     "causal_mask": {
         "where": {
             AS_TRUTH: (

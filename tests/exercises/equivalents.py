@@ -10,6 +10,10 @@ EQUIVALENTS = {
     "padded_causal_attention": {
         "keep | ~alive -> keep": "empty rows become NaN on the way, with a warning, and are set to zero all the same",
     },
+    "paper_mask": {
+        "i - j -> j - i": "Its absolute value is taken.",
+        "window // 2 -> window / 2": "The window is even.",
+    },
     "distance_bias_backward": {
         "np.array([np.trace(d_scores, offset=-r, axis1=-2, axis2=-1).sum() for r in range(n)]) -> "
         "[np.trace(d_scores, offset=-r, axis1=-2, axis2=-1).sum() for r in range(n)]": "a list of the same numbers",

@@ -189,6 +189,8 @@ NOT_POSSIBLE = {
     ("mha", "where"): _NO_CHOICE,
     ("causal_mask", "einsum"): "A comparison of two numbers for each pair: nothing is multiplied and added up.",
     ("causal_mask", "tensordot"): "A comparison of two numbers for each pair: nothing is multiplied and added up.",
+    ("paper_mask", "einsum"): "A comparison of two numbers for each pair: nothing is multiplied and added up.",
+    ("paper_mask", "tensordot"): "A comparison of two numbers for each pair: nothing is multiplied and added up.",
     ("previous_token_head", "einsum"): _NO_PRODUCT,
     ("previous_token_head", "tensordot"): _NO_PRODUCT,
     ("first_of_its_kind_head", "einsum"): _NO_PRODUCT,

@@ -127,5 +127,5 @@ def test_in_a_kernel_it_is_shown_as_a_page_and_is_the_same_each_time(tmp_path):
     (shown,) = notebook.cells[0].outputs
     page, text = shown.data["text/html"], shown.data["text/plain"]
     assert page.startswith('<ul class="progress-map"') and text.startswith("chapter ")
-    assert "0 of 6 solved. Next in this chapter: spot_mask, " in page and "0 of 6 solved. Next in this" in text
+    assert "0 of 7 solved. Next in this chapter: spot_mask, " in page and "0 of 7 solved. Next in this" in text
     assert notebook.cells[1].outputs == notebook.cells[0].outputs

@@ -11,34 +11,34 @@ VISIBLE = np.array([[1, 0, 1, 1, 0], [0, 1, 0, 0, 0], [1, 1, 1, 0, 1]], bool)
 
 
 def test_additive_mask(rng):
-    r"""\begin{gathered} S = c\,QK^\top + M\\[2pt] M_{qk} = \begin{cases} 0 & q \text{ may look at } k\\ -\infty &
-    q \text{ may not} \end{cases} \end{gathered}"""
+    r"""\begin{gathered} S = c\,QK^\top + M\\[2pt] M_{ij} = \begin{cases} 0 & i \text{ may look at } j\\ -\infty &
+    i \text{ may not} \end{cases} \end{gathered}"""
     query, key, value, _ = heads_of(rng)
-    mask = np.array([[0 if VISIBLE[q, k] else -np.inf for k in range(K)] for q in range(Q)])
+    mask = np.array([[0 if VISIBLE[i, j] else -np.inf for j in range(K)] for i in range(Q)])
     agree(softmax(C * query @ key.T + mask), attention(query, key, value, mask=VISIBLE)[1])
 
 
 def test_masked_softmax(rng):
-    r"""P_{qk} = \begin{cases} e^{cR_{qk}} \Big/ \sum\limits_{j \text{ visible}} e^{cR_{qj}} & k \text{
-    visible}\\[4pt] 0 & k \text{ hidden} \end{cases}"""
+    r"""P_{ij} = \begin{cases} e^{cR_{ij}} \Big/ \sum\limits_{t \text{ visible}} e^{cR_{it}} & j \text{
+    visible}\\[4pt] 0 & j \text{ hidden} \end{cases}"""
     query, key, value, _ = heads_of(rng)
     raw = query @ key.T
     formula = np.zeros((Q, K))
-    for q, k in zip(*VISIBLE.nonzero(), strict=True):
-        formula[q, k] = np.exp(C * raw[q, k]) / sum(np.exp(C * raw[q, j]) for j in range(K) if VISIBLE[q, j])
+    for i, j in zip(*VISIBLE.nonzero(), strict=True):
+        formula[i, j] = np.exp(C * raw[i, j]) / sum(np.exp(C * raw[i, t]) for t in range(K) if VISIBLE[i, t])
     agree(formula, attention(query, key, value, mask=VISIBLE)[1])
 
 
 def test_offset():
-    r"""\begin{gathered} k \text{ visible to } q \iff k \le q + \text{offset}\\[2pt] \text{offset} = \begin{cases}
-    0 & \text{top-left}\\ n_k - n_q & \text{bottom-right} \end{cases} \end{gathered}"""
+    r"""\begin{gathered} \text{key } j \text{ visible to query } i \iff j \le i + \text{offset}\\[2pt] \text{offset} =
+    \begin{cases} 0 & \text{top-left}\\ k - q & \text{bottom-right} \end{cases} \end{gathered}"""
     for offset in (0, K - Q):
-        agree([[k <= q + offset for k in range(K)] for q in range(Q)], causal_mask(Q, K, offset=offset))
+        agree([[j <= i + offset for j in range(K)] for i in range(Q)], causal_mask(Q, K, offset=offset))
     assert causal_mask(Q, K)[0].tolist() == [True] + [False] * (K - 1)  # top-left, unless said otherwise
 
 
 def test_gradient_of_a_mask(rng):
-    r"""\begin{gathered} dM_{qk} = dS_{qk} = P_{qk}\,(dP_{qk} - D_q)\\ dS_{qk} = 0 \ \text{ where } k \text{ is
+    r"""\begin{gathered} dM_{ij} = dS_{ij} = P_{ij}\,(dP_{ij} - D_i)\\ dS_{ij} = 0 \ \text{ where } j \text{ is
     hidden} \end{gathered}"""
     query, key, value, d_out = heads_of(rng)
     mask = np.where(VISIBLE, rng.normal(size=(Q, K)), -np.inf)

@@ -61,14 +61,14 @@ def test_each_kind_wrong_then_right_without_a_fault_of_axe(desk, record_property
     expect(rescale.said).to_have_text("Choose one first.")
     rescale.choose("B")
     expect(rescale.verdict).to_contain_text("Not right: you chose B.")
-    expect(rescale.verdict).to_contain_text("as a common factor of the row")  # why people choose it
+    expect(rescale.verdict).to_contain_text("but as one common factor")  # why people choose it
     expect(rescale.verdict).to_be_focused()
     expect(rescale.box.locator(".predict-mark")).to_have_text(["your choice", "the answer"])  # B, C
     cheat.box.get_by_role("button", name="Move C up").click()
     cheat.commit()
     expect(cheat.verdict).to_contain_text("Not right: you said A, C, B.")
     first_key.number("0.1")  # as 0.125 is within 0.04
-    expect(first_key.verdict).to_contain_text("what each would get without the mask")
+    expect(first_key.verdict).to_contain_text("what each key would get without the mask")
     largest.box.get_by_role("gridcell", name="3", exact=True).click()
     largest.commit()
     expect(largest.verdict).to_contain_text("Not right: you chose row 1, column 2.")

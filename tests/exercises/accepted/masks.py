@@ -123,6 +123,66 @@ def padded_by_tensordot(query, key, value, real):
     return np.array(out)
 
 
+# --- paper_mask -----------------------------------------------------------------------------------
+
+
+def rule_in_loops(i, j, window, has_global):
+    mask = np.zeros((i.shape[0], j.shape[0]), dtype=bool)
+    for row in range(i.shape[0]):
+        for column in range(j.shape[0]):
+            query, key = i[row, 0], j[column]
+            mask[row, column] = abs(query - key) * 2 <= window or has_global[query] or has_global[key]
+    return mask
+
+
+def rule_by_where(i, j, window, has_global):
+    near = np.where(np.abs(i - j) <= window / 2, True, False)
+    return np.where(has_global[i], True, np.where(has_global[j], True, near))
+
+
+def rule_row_by_row(i, j, window, has_global):
+    rows = []
+    for query in i.ravel():
+        if has_global[query]:
+            rows.append(np.ones(len(j), dtype=bool))
+        else:
+            rows.append(has_global[j] | ((j >= query - window // 2) & (j <= query + window // 2)))
+    return np.array(rows)
+
+
+def rule_with_two_bounds(i, j, window, has_global):
+    half = window // 2
+    return np.logical_or.reduce(np.broadcast_arrays((i - half <= j) & (j <= i + half), has_global[i], has_global[j]))
+
+
+def rule_as_nested_lists(i, j, window, has_global):
+    def may_look(query, key):
+        if has_global[query] or has_global[key]:
+            return True
+        return -window <= 2 * (query - key) <= window
+
+    return [[bool(may_look(query, key)) for key in j] for query in i[:, 0]]
+
+
+def rule_by_writing_into_it(i, j, window, has_global):
+    mask = (i - j) ** 2 <= (window // 2) ** 2
+    mask[has_global[i[:, 0]]] = True
+    mask[:, has_global[j]] = True
+    return mask
+
+
+def rule_by_what_is_hidden(i, j, window, has_global):
+    local = ~has_global
+    return ~((np.abs(i - j) > window // 2) & local[i] & local[j])
+
+
+def rule_as_a_block_of_the_whole(i, j, window, has_global):
+    place = np.arange(len(has_global))
+    whole = np.abs(np.subtract.outer(place, place)) <= window // 2
+    whole |= has_global | has_global[:, np.newaxis]
+    return whole[i, j]
+
+
 # --- distance_bias_backward -----------------------------------------------------------------------
 
 
@@ -198,6 +258,12 @@ ACCEPTED = {
         ),
         "loops": padded_in_loops, "einsum": padded_by_einsum, "tensordot": padded_by_tensordot,
         "sentence by sentence": sentence_by_sentence,
+    },
+    "paper_mask": {
+        "loops": rule_in_loops, "where": rule_by_where, "row by row": rule_row_by_row,
+        "two bounds": rule_with_two_bounds, "nested lists": rule_as_nested_lists,
+        "writing into it": rule_by_writing_into_it, "what is hidden": rule_by_what_is_hidden,
+        "a block of the whole": rule_as_a_block_of_the_whole,
     },
     "distance_bias_backward": {
         "each pair by its distance": by_distance, "einsum": as_a_product, "loops": bias_in_loops,
