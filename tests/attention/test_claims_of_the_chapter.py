@@ -50,6 +50,15 @@ def test_the_numbers_of_the_text_at_the_scores():
     assert (at_1024[:, 0] < at_1024[:, 2] / 1000).all()
 
 
+def test_at_64_features_the_comparison_turns_over_between_32_and_512_keys():
+    for n, batch, lowest, highest in ((32, 8, 2, 7), (128, 4, 0.6, 1.9), (512, 1, 0.25, 0.75)):
+        found = np.array([at_the_scores(64, seed, n, batch) for seed in range(8)])
+        ratio = found[:, 2] / found[:, 0]  # with the factor, in terms of without it
+        assert lowest < ratio.min() and ratio.max() < highest
+    at_256 = np.array([at_the_scores(256, seed, 512, 1) for seed in range(8)])
+    assert np.allclose(at_256[:, 2], found[:, 2].mean(), rtol=0.1)  # with it, the width does not matter, for 512 keys either
+
+
 def test_with_values_in_the_way_the_numbers_are_those_of_the_review():
     for d, without, scaled in ((64, 0.3, 0.85), (1024, 0.0002, 0.84)):
         found = np.median([at_the_scores(d, seed, batch=16, gradient="output") for seed in STARTS], axis=0)
