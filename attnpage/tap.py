@@ -97,7 +97,7 @@ class TapFigure:
     _HOLDS, _CORNER, _CHOOSE_WHAT = "Weights", ("query ↓", "key →"), "a weight"
     _ROW, _COLUMN, _ENTRY = "query", "key", "weights"
     _COLOURED = ("query", "key", "scores", "weights")
-    _STRONGEST = 50  # per cent of the colour at the weight 1, so that the number can be read on it in both schemes
+    _STRONGEST = 30  # per cent of the colour at the weight 1, so that the number can be read on it in both schemes
 
     def __init__(self, weights, rows, columns, caption, start):
         self._weights, self._rows, self._columns = weights, rows, columns

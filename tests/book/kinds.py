@@ -18,6 +18,7 @@ LOOKED_AT = [
     "_modules/attnlib/softmax/weights.html",
     "chapters/01_softmax.html",
     "chapters/02_attention.html",
+    "chapters/03_gradients.html",
     "chapters/api/page.html",
     "chapters/bibliography.html",
     "chapters/costs.html",

@@ -118,7 +118,7 @@ def test_without_a_file_my_library_says_how_to_begin_one(setting, own_file, monk
     assert out(capsys) == 'No file of your own yet. Once softmax passes, save("softmax") begins one.'
     my_library("attention")  # a function of this chapter, one of those that can be saved
     assert out(capsys) == (
-        'No file of your own yet. Once distance_attention passes, save("distance_attention") begins one.'
+        'No file of your own yet. Once sdpa passes, save("sdpa") begins one.'
     )
 
 

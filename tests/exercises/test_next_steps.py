@@ -42,8 +42,8 @@ def test_it_is_named_with_its_place(capsys):
     last = BOOK_ORDER["softmax"]["exercises"][-1]
     check(last, find(last).solution)
     text = unwrapped(capsys.readouterr().out)
-    title = find("distance_attention").title
-    assert text.endswith(f'Next: distance_attention, "{title}", in chapter 2, Read a lookup table with a blurry key.')
+    title = find("two_token_weight").title
+    assert text.endswith(f'Next: two_token_weight, "{title}", in chapter 2, Read a lookup table with a blurry key.')
 
 
 def test_after_the_last_one_there_is_no_next(capsys, monkeypatch):

@@ -38,7 +38,7 @@ def weights():
     for name in CELLS:
         exec(cells[name], names)
     tokens = names["tokens"]
-    return dict(zip(tokens, names["weights"][tokens.index(ASKS)].tolist(), strict=True))
+    return dict(zip(tokens, names["looks"][tokens.index(ASKS)].tolist(), strict=True))
 
 
 def drawing(weights):
