@@ -1,6 +1,7 @@
 """Slips in accepted answers that are right again, in chapters 1 to 3 and what they need: exercise, way, reason, slips."""
 
 from equivalent_reasons import (
+    AGAIN,
     AN_AXIS,
     ANY_BLOCK,
     AS_TRUTH,
@@ -53,6 +54,18 @@ ATTENTION = {
                 "(weights[..., :, None], weights[..., None, :]) -> (weights[..., None, :], weights[..., :, None])",
             ),
             AS_TRUTH: ("np.eye(weights.shape[-1], dtype=bool) -> np.eye(weights.shape[-1])",),
+        },
+    },
+    "score_table_step": {
+        "where": {
+            AS_TRUTH: (
+                "np.where(following[:, None] == letters, 1.0, 0.0) -> following[:, None] == letters",
+                "np.where(following[:, None] == letters, 1.0, 0.0) -> "
+                "np.where(1.0, following[:, None] == letters, 0.0)",
+            ),
+        },
+        "letter by letter": {
+            AGAIN: ("np.unique(now) -> now",),
         },
     },
     "temperature_gradient": {

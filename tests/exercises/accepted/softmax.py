@@ -93,7 +93,7 @@ def temperature_by_where(d_weights, scores, temperature):
 
 
 def table_step_in_loops(scores, now, following, rate):
-    after = np.array(scores, dtype=float)
+    after = scores.copy()
     for here, there in zip(now, following):
         push = plain_softmax(scores[here])
         push[there] -= 1
