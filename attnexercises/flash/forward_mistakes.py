@@ -106,7 +106,7 @@ FLASH_FORWARD = (
     Mistake("one_ahead", "+ k - q -> + k - q + 1",
             "Each query sees one key of its future: the last one that it may see is key i + k - q.", 1, sets="diagonal"),
     Mistake("past_hidden", "positions > last_visible -> positions < last_visible",
-            "The causal mask hides the past and shows the future: it is turned round.", 1, sets="mask"),
+            "The causal mask hides the past and shows the future: it is the wrong way round.", 1, sets="mask"),
     Mistake("minus_1e9", "last_visible, -np.inf -> last_visible, -1e9",
             "Hidden scores are finite, far below the others; a query that sees nothing then looks at forbidden keys.", 3, sets="hide"),
     Mistake("hidden_zero", "last_visible, -np.inf -> last_visible, 0.0",

@@ -84,7 +84,7 @@ TEMPERATURE_GRADIENT = Exercise(
     ),
     mistakes=(
         Mistake("sign", "return -(d_scaled -> return (d_scaled",
-            "The sign is turned round: what does x / T do when T grows and x is positive?", 2, shows="minus", sets="slope"),
+            "The sign is flipped: what does x / T do when T grows and x is positive?", 2, shows="minus", sets="slope"),
         Mistake("no_square", "temperature**2 -> temperature",
             "A factor 1/T is missing: what is the derivative of x / T with respect to T?", 2, sets="slope"),
         Mistake("scaled_twice", "d_scaled * scores -> d_scaled * scores / temperature",
@@ -98,7 +98,7 @@ TEMPERATURE_GRADIENT = Exercise(
         Mistake("no_softmax", "weights * (d_weights - (weights * d_weights).sum(axis=-1, keepdims=True)) -> d_weights",
             "d_weights met the scores directly: it is the gradient for the weights and has to go through the softmax first.", 1, sets="mean"),
         Mistake("no_scores", "d_scaled * scores -> d_scaled",
-            "The pushes on the scaled scores are added up as they are; each counts by how far T moves its scaled score.", 2, shows="zero"),
+            "You added up the gradients of the scaled scores; each must first be multiplied by how fast T moves its scaled score.", 2, shows="zero"),
         Mistake("no_mean", "d_weights - (weights * d_weights).sum(axis=-1, keepdims=True) -> d_weights",
             "On the way through the softmax the weighted mean is missing: every weight depends on all scores of its row.", 3, sets="mean"),
         Mistake("plain_mean", "(weights * d_weights).sum(axis=-1 -> d_weights.mean(axis=-1",

@@ -124,7 +124,7 @@ _ADAM = Exercise(
                 "The direction is that of the last gradient alone; it is the running mean that is wanted.", 1,
                 sets="top"),
         Mistake("sign", "return mean -> return -mean",
-                "The sign is turned round: the minus belongs to the step, which is rate times this.", 3,
+                "The sign is flipped: the minus belongs to the step, which is rate times this.", 3,
                 shows="minus"),
     ),
     hints=(

@@ -89,7 +89,7 @@ _BACKWARD = Exercise(
                 "The vocabulary was counted in the mean: a position has one surprise, however many tokens there are.",
                 3, shows="factor", sets="count"),
         Mistake("sign", "return d_logits -> return -d_logits",
-                "The sign is turned round: more weight on a wrong token raises the loss.", 2, shows="minus"),
+                "The sign is flipped: more weight on a wrong token raises the loss.", 2, shows="minus"),
         Mistake("no_right", "(weights - right) -> weights",
                 "The truth is missing: nothing in it says which token came.", 2, sets="slope"),
         Mistake("only_target", "(weights - right) -> right * (weights - right)",

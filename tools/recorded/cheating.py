@@ -20,15 +20,16 @@ question, place. The questions: is the right word named in the whole sentence; i
 written; is the own word named then; is the word of the key with the largest weight named then?"""
 
 
-def experiment():
-    """The names that the chapter's cells define: `train`, `by_place` and what they use."""
+def experiment(words=5):
+    """The names that the chapter's cells define, `train`, `by_place` and what they use, with a circle of so many words."""
     from attnlib.attention import attention, attention_backward
 
     cells = {cell.id: cell.source for cell in nbformat.read(CHAPTERS / "04_masks.ipynb", as_version=4).cells}
     names = {"np": np, "attention": attention, "attention_backward": attention_backward}
     for name in CELLS:
         source = cells[name].partition("\ntrained = ")[0].partition("\nrows = ")[0]  # the definitions alone
-        exec(compile(source, name, "exec"), names)
+        exec(compile(source.replace("n, size = 6, 5", f"n, size = 6, {words}"), name, "exec"), names)
+    assert names["size"] == words
     return names
 
 
