@@ -7,12 +7,12 @@ from book.predictions.notebook import check_predictions
 from tools.notebooks.files import canonical, read, shown
 from tools.notebooks.names import check_names
 from tools.notebooks.prose import check_plain, check_prose, printed_numbers
-from tools.notebooks.reading_time import CHAPTER, NOT_YET_CUT, check_time
+from tools.notebooks.reading_time import CHAPTER, FOLDED, NOT_YET_CUT, check_time
 from tools.notebooks.slow_cells import needs_slow
 
 # slow-25: takes about 25 seconds where it runs in a browser, and is left out of "Run this page"
 TAGS = re.compile(r"exercise-[a-z0-9_]+|hide-input|hide-output|hide-cell|remove-input|nbval-ignore-output|slow-\d+")
-FOLDED_CODE, FOLDED_OUTPUT = {"hide-input", "hide-cell", "remove-input"}, {"hide-output", "hide-cell"}
+FOLDED_OUTPUT = {"hide-output", "hide-cell"}
 LONGEST = 24  # lines of code that are read in one go
 COLUMNS = re.compile(r"\S+(?: \S+)*(?: {2,}\S+(?: \S+)*){2,}")  # at least three, two spaces or more between them
 # What would differ on another machine or in another run.
@@ -54,7 +54,7 @@ def check_code(cell, count):
     if cell.source.rstrip().endswith(";"):
         found.append("a semicolon at the end hides the value here but not when outputs are compared; assign it to _")
     tags, lines = set(cell.metadata.get("tags", [])), len(cell.source.strip().splitlines())
-    if lines > LONGEST and not tags & FOLDED_CODE:
+    if lines > LONGEST and not tags & FOLDED:
         found.append(f"{lines} lines of code in view, at most {LONGEST}; move some to the library or tag it hide-input")
     if not tags & FOLDED_OUTPUT:
         found += check_columns(cell.outputs)
