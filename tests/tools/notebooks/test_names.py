@@ -60,6 +60,12 @@ def test_what_depends_on_the_order_of_runs_is_found(sources, cell, what):
     assert what in said(*sources)[cell]
 
 
+@pytest.mark.parametrize("method", "append extend insert update pop clear sort reverse add remove setdefault".split())
+def test_every_method_that_changes_what_it_is_called_on_is_known(method):
+    assert said("x = make()", f"x.{method}(1)") == {"b": ["changes 'x' of cell a; run again it changes it twice"]}
+    assert said("x = make()", f"y = x.{method}ed(1)") == {}
+
+
 def test_the_check_of_notebooks_says_it(tmp_path):
     cells = [nbformat.v4.new_markdown_cell("**Time** about 0 minutes of reading, and 0 for the exercises.", id="title")]
     for count, source in enumerate(["x = 1", "x = 2", "y = x"], start=1):
