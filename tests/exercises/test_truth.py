@@ -136,7 +136,7 @@ def test_of_two_explanations_that_fit_alike_none_is_preferred():
     result = grade(exercise, exercise.family(bits("sign", "ce_shortcut")))
     assert result.mistakes == ("ce_shortcut",)
     assert "(1) `weights - target` is the gradient" in result.lines[0]
-    assert "(2) Either: The sign of" in result.lines[0] and " Or: weights and d_weights have" in result.lines[0]
+    assert "(2) Either: The sign of" in result.lines[0] and " Or: weights and d_weights are swapped" in result.lines[0]
 
 
 # --- is a false sentence found? -------------------------------------------------------------------
