@@ -142,7 +142,7 @@ VJP_COST = value_exercise(
     ),
     why="From the left, a row stays a row, and every matrix costs one multiplication for each of its entries. Computing "
     "A B first would take 60,150,000 multiplications in all.",
-    insight="Going backwards through a chain is cheap because it multiplies a row by matrices, never two matrices.",
+    insight="A loss is one number, so a single row goes back through a chain. That is cheap: it never multiplies two matrices.",
 )  # fmt: skip
 
 EXERCISES = (LINEAR_BACKWARD, VJP_COST)
