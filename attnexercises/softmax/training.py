@@ -99,10 +99,10 @@ SCORE_TABLE_STEP = Exercise(
         Mistake("sum", "/ len(now) ->", "The loss is a mean over the pairs; what you differentiated is their sum.", 2, sets="count"),
         Mistake("letters", "len(now) -> len(scores)", "You divided by the number of letters; the mean is over the pairs.", 2, sets="count"),
         Mistake("each_letter", "/ len(now) -> / np.bincount(now)[now][:, np.newaxis]",
-            "Each letter has a mean of its own in yours; the loss is one mean over all pairs.", 2, sets="count"),
+            "You took a separate mean for each letter. The loss is a single mean over all pairs.", 2, sets="count"),
         Mistake("sign", "scores - rate -> scores + rate", "The step follows the gradient uphill; the loss falls in the other direction.", 1, sets="end"),
         Mistake("gradient", "return scores - rate * d_scores -> return d_scores",
-            "You returned the gradient; the table after the step is asked for.", 3, sets="end"),
+            "You returned the gradient. Return the table after the step: the old table minus rate times the gradient.", 3, sets="end"),
         Mistake("change", "return scores - rate -> return -rate",
             "You returned the change of the table; it still has to be added to the table.", 3, sets="end"),
         Mistake("no_rate", "rate * d_scores -> d_scores", "The rate is missing: it says how long the step is.", 3, sets="end"),
@@ -113,13 +113,13 @@ SCORE_TABLE_STEP = Exercise(
         Mistake("weights_slope", "(weights - right) -> (-right / weights)",
             "This is the slope with respect to the weights; the softmax still lies between them and the scores.", 1, sets="slope"),
         Mistake("no_softmax", "(weights - right) -> (rows - right)",
-            "The scores stand where their weights belong: the softmax is missing.", 1, sets="slope"),
+            "You subtract the right answers from the scores. Subtract them from the weights: the softmax is missing.", 1, sets="slope"),
         Mistake("to_following", "np.add.at(d_scores, now -> np.add.at(d_scores, following",
-            "The pushes went to the rows of the letters that follow; the row of the letter that was read gave the weights.", 3, sets="add"),
+            "You added the pushes to the rows of the letters in `following`. The weights came from the rows of `now`, so the pushes belong there.", 3, sets="add"),
         Mistake("transposed", "np.add.at(d_scores, now -> np.add.at(d_scores.T, now",
             "The pushes were added along columns; a row of the table holds the scores after one letter.", 3, sets="add"),
         Mistake("swapped", "rows = -> now, following = following, now\nrows =",
-            "now and following have changed places: the row comes from the letter that was read.", 1),
+            "You swapped now and following: the row to change is that of the letter `now`.", 1),
         Mistake("last_pair", "np.add.at(d_scores, now, d_rows) -> d_scores[now[-1]] = d_rows[-1]",
             "Only the last pair counts here: in a loop over the pairs, add each push to what is there.", 3, sets="add"),
         Mistake("no_max", "rows - rows.max(axis=-1, keepdims=True) -> rows",
@@ -130,10 +130,10 @@ SCORE_TABLE_STEP = Exercise(
             "You changed the caller's table; leave it as it is and return a new one.", 3, sets="end"),
     ),
     hints=(
-        "`scores[now]` has one row of scores for each pair. Its softmax gives the weights, and the gradient of one "
-        "cross-entropy is the weights minus the right answer; `np.eye(k)[following]` has the right answers as rows.",
-        "The loss is a mean, so each pair's gradient is divided by the number of pairs. Then each of these rows has to go "
-        "back to the row of the table that it came from.",
+        "`scores[now]` has one row of scores for each pair. The softmax of this row gives the weights, and the gradient of its "
+        "cross-entropy is the weights minus the right answer. The rows of `np.eye(k)[following]` are the right answers.",
+        "The loss is a mean, so each pair's gradient is divided by the number of pairs. Then each of these gradients is added "
+        "to the row of the table that its scores came from.",
         "If a letter is read five times, five rows are added to its row of the table. `table[now] += rows` does not add them: "
         "it keeps the last one. `np.add.at(table, now, rows)` adds all five. In the end subtract rate times the gradient.",
     ),
