@@ -24,13 +24,13 @@ def page():
         for id in ("divide", "loops", "thresholds"):
             exec(cells[id], names)
         exec("import attnlib.softmax as library", names)
-        exec(cells["logsumexp-gradient-check"].partition("\nfor name")[0], names)
+        exec(cells["logsumexp-gradient-check"].partition("\nerrors")[0], names)
         exec(cells["wrong-formulas"], names)
         exec(cells["wrong-formulas-table"].partition("\ntested")[0], names)
         exec(cells["train"].partition("\n")[2], names)  # the first line asks for the reader's own step
         exec(cells["loss-figure"].partition("\n_, losses_of")[0], names)
         exec(cells["write"].partition("\nfor T")[0], names)
-        exec(cells["saturation-table"].partition("\ndef ranges")[0], names)
+        exec(cells["saturation-lengths"], names)
         exec(cells["division-free-run"].partition("\noffsets")[0], names)
         exec(cells["assumption-run"].partition("\nfar")[0], names)
     return names
@@ -200,6 +200,7 @@ def pairs(page, learned, temperature, seed):
     return list(zip(written[:-1], written[1:], strict=True))
 
 
+@pytest.mark.thorough
 def test_a_hotter_model_writes_more_pairs_and_a_longer_training_fewer_new_ones(page):
     counts, seeds = counts_of(page), SEEDS[:8]
     short, usual = (trained(page, step, 4.0, steps)[0] for steps in (50, 500))
