@@ -118,7 +118,7 @@ SOFTMAX = Exercise(
             "Shifting by the mean leaves large exponents when one score stands out; which shift makes all of them at most 0?",
             2, shows="lost", sets="shift"),
         Mistake("shift_min", "x.max( -> x.min(",
-            "You shift by the minimum of the row, and a wide row overflows; which shift makes all exponents at most 0?",
+            "A row with widely spread scores overflows. If you subtract any score but the largest, some exponents stay above 0; which shift makes all of them at most 0?",
             2, shows="lost", sets="shift"),
         Mistake("shift_fixed", "x.max(axis=-1, keepdims=True) -> 1000.0",
             "You subtract the same constant from every input. In a row far below it, all exponentials become 0, and 0/0 is NaN. Let the constant depend on the row.",

@@ -34,6 +34,17 @@ def _oracle(scores, now, following, rate):
     return after
 
 
+def _one_by_one(scores, now, following, rate):
+    """A step for each pair in turn, for the mistake `one_by_one`."""
+    after = np.array(scores, dtype=float)
+    for i, f in zip(now, following, strict=True):
+        exponentials = np.exp(after[i] - after[i].max())
+        push = exponentials / exponentials.sum()
+        push[f] -= 1
+        after[i] -= rate * push / len(now)
+    return after
+
+
 def _pairs(rng, letters, count, rate=2.5):
     """Pairs in which the first two letters repeat, and the last letter is never read."""
     now = rng.integers(letters - 1, size=count)
@@ -60,12 +71,14 @@ def _large_scores(rng):
 
 def _a_table(args):
     """What a case that was made smaller still has to be: a square table, and pairs of its letters."""
-    scores, now, following, _ = args
-    if scores.ndim != 2 or scores.shape[0] != scores.shape[1] or now.shape != following.shape or not now.size:
+    scores, now, following, rate = args
+    if scores.ndim != 2 or now.shape != following.shape:
         raise ValueError("no table with pairs of its letters")
-    if max(now.max(), following.max()) >= len(scores):
-        raise ValueError("a letter outside the table")
-    return args
+    letters = min(scores.shape)
+    inside = (now < letters) & (following < letters)
+    if not inside.any():
+        raise ValueError("no pair is left")
+    return scores[:letters, :letters], now[inside], following[inside], rate
 
 
 SCORE_TABLE_STEP = Exercise(
@@ -122,6 +135,9 @@ SCORE_TABLE_STEP = Exercise(
             "You swapped now and following: the row to change is that of the letter `now`.", 1),
         Mistake("last_pair", "np.add.at(d_scores, now, d_rows) -> d_scores[now[-1]] = d_rows[-1]",
             "Only the last pair counts here: in a loop over the pairs, add each push to what is there.", 3, sets="add"),
+        Mistake("one_by_one", "return scores - rate * d_scores -> return _one_by_one(scores, now, following, rate)",
+            "You change the table after every pair, so later pairs meet scores that have already moved. Compute the gradient of all pairs "
+            "with the old table, and then make one step.", 3, sets="end"),
         Mistake("no_max", "rows - rows.max(axis=-1, keepdims=True) -> rows",
             "Large exponents overflow: shift each row by its own maximum before `exp`.", 1, shows="lost"),
         Mistake("axis_0", "axis=-1 -> axis=0",
