@@ -136,6 +136,7 @@ TEMPERATURE_GRADIENT = Exercise(
     insight="It is minus the covariance of upstream gradient and scores under the weights, divided by T squared.",
     outputs=("d_temperature",),
     atol=1e-8,  # weights are right to 1e-13 near scores of 1000, and these are multiplied by the scores
+    cancelling=(frozenset({"no_square", "scaled_twice"}),),
 )  # fmt: skip
 
 EXERCISES = (TEMPERATURE_GRADIENT,)

@@ -136,8 +136,7 @@ SCORE_TABLE_STEP = Exercise(
         Mistake("last_pair", "np.add.at(d_scores, now, d_rows) -> d_scores[now[-1]] = d_rows[-1]",
             "Only the last pair counts here: in a loop over the pairs, add each push to what is there.", 3, sets="add"),
         Mistake("one_by_one", "return scores - rate * d_scores -> return _one_by_one(scores, now, following, rate)",
-            "You change the table after every pair, so later pairs meet scores that have already moved. Compute the gradient of all pairs "
-            "with the old table, and then make one step.", 3, sets="end"),
+            "You change the table after every pair, so later pairs meet scores that have already moved. Make one step, for all pairs together.", 3, sets="end"),
         Mistake("no_max", "rows - rows.max(axis=-1, keepdims=True) -> rows",
             "Large exponents overflow: shift each row by its own maximum before `exp`.", 1, shows="lost"),
         Mistake("axis_0", "axis=-1 -> axis=0",
