@@ -55,12 +55,22 @@ def test_one_line_does_not_catch_a_wrong_factor(page):
 
 
 def test_a_scale_too_many_shows_only_if_d_is_not_one(page):
-    from attnexercises.gradients import suspect
-
     rng, right = np.random.default_rng(0), page["candidates"][4]
     for d in (1, 2, 4):
         inputs = [rng.standard_normal(shape) for shape in ((3, 2), (3, d), (5, d), (5, 2))]
-        assert np.allclose(suspect(*inputs)[0], right(*inputs)[0]) == (d == 1)
+        dQ = right(*inputs)[0]
+        assert np.allclose(dQ / np.sqrt(d), dQ) == (d == 1)
+
+
+def test_the_bug_of_the_exercise_shows_only_if_there_are_several_queries(page):
+    from attnexercises.gradients import suspect
+
+    rng, right = np.random.default_rng(0), page["candidates"][4]
+    for q in (1, 2, 4):
+        for k, d, v in ((5, 4, 2), (1, 4, 2), (5, 1, 2), (5, 4, 1)):
+            inputs = [rng.standard_normal(shape) for shape in ((q, v), (q, d), (k, d), (k, v))]
+            wrong = [not np.allclose(a, b) for a, b in zip(suspect(*inputs), right(*inputs), strict=True)]
+            assert wrong == [q > 1, q > 1, False]
 
 
 @pytest.mark.thorough
