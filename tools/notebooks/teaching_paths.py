@@ -24,7 +24,7 @@ TWO_HOURS = [
     ("01_softmax", ["The question", "Why the exponential", "When the formula meets a computer"], ["softmax"]),
     ("02_attention", ["The question", "From a dictionary to a soft lookup", "The formula", "Two tokens, on paper",
                       "Where queries, keys and values come from"], ["two_token_weight", "sdpa"]),
-    ("04_masks", ["Hide a key", "Show a leak", "More keys than queries"], ["causal_mask"]),
+    ("04_masks", ["Hide a key", "More keys than queries"], ["causal_mask"]),
 ]  # fmt: skip
 ONE_DAY = [
     ("01_softmax", ["The question", "Why the exponential", "When the formula meets a computer", "The library's softmax",
@@ -34,10 +34,10 @@ ONE_DAY = [
     ("04_masks", ["The question", "Hide a key", "Show a leak", "A query that sees nothing"],
      ["spot_mask", "masked_softmax"]),
     ("05_multihead", ["The question", "The formula", "Heads built by hand", "One product in place of h"], ["mha"]),
-    ("09_decoding", ["The question", "Keep what the new row needs", "What a token costs", "The bytes of a cache"],
+    ("10_decoding", ["The question", "Keep what the new row needs", "What a token costs", "The bytes of a cache"],
      ["kv_cache", "kv_cache_bytes"]),
 ]  # fmt: skip
-WEEKS = (("prerequisites", "01", "02"), ("03", "04", "05"), ("06", "07"), ("08", "09", "10"))
+WEEKS = (("prerequisites", "01", "02"), ("03", "04", "05"), ("06", "07", "08"), ("09", "10", "11", "12"))
 WEEK = 8  # hours at most
 
 
