@@ -1,5 +1,8 @@
 """Photograph pages of the built site, for looking at: two widths, light and dark, the whole page.
 
+A page that is taller than `TALLEST` comes in pieces, NAME-390-dark-1.png and so on: Chromium leaves a picture black
+below 16 384 pixels.
+
 python -m tools.browser.screenshots FOLDER [PAGE ...]    PAGE is a path below the site's root; default: every page
 """
 
@@ -11,6 +14,7 @@ from pathlib import Path
 from tools import browser
 
 ROOT = Path(__file__).resolve().parents[2]
+TALLEST = 15000  # pixels
 
 
 def main():
@@ -41,8 +45,13 @@ def settle_and_shoot(page, path):
     browser.settle(page)
     # Pictures that load only when they come into view are on the photograph too.
     page.evaluate("document.querySelectorAll('img[loading=lazy]').forEach(image => image.loading = 'eager')")
-    page.screenshot(path=path, full_page=True)
-    print(path)
+    width, height = page.evaluate("[document.documentElement.clientWidth, document.documentElement.scrollHeight]")
+    tops = range(0, height, TALLEST)
+    for number, top in enumerate(tops, 1):
+        piece = path if len(tops) == 1 else path.with_stem(f"{path.stem}-{number}")
+        clip = {"x": 0, "y": top, "width": width, "height": min(TALLEST, height - top)}
+        page.screenshot(path=piece, full_page=True, clip=clip)
+        print(piece)
 
 
 if __name__ == "__main__":
