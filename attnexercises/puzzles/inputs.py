@@ -25,7 +25,7 @@ def _expose_skip():
     return [True, True, False, False, True, True]
 
 
-_COMMON = {"chapter": "puzzles", "level": "easy", "minutes": 5}
+_COMMON = {"level": "easy", "minutes": 5}
 
 _SHIFT = judged_exercise(
     "expose_shift",
