@@ -5,7 +5,7 @@ An exercise asks for a function by default. `value_exercise` makes one that asks
 a simulated chip follows, for example, or an input that shall break a given function.
 """
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 
@@ -101,6 +101,8 @@ class Exercise:
 
     Parameters
     ----------
+    id : str
+        The name of the exercise, and of the function or value that the reader writes; by default that of the solution.
     title, level, minutes : str, str, int
         `level` is "easy", "medium" or "hard".
     oracle : callable
@@ -118,8 +120,6 @@ class Exercise:
         Two sentences on why the solution is written in this way.
     insight : str
         One line that is printed when an answer has passed.
-    id : str
-        The name of the exercise, and of the function or value that the reader writes; by default that of the solution.
     chapter : str
         The topic word of the chapter; by default the folder in which the solution stands.
     blanks : int
@@ -145,6 +145,8 @@ class Exercise:
         solution itself. By default it applies the edits of the mistakes to the solution.
     """
 
+    id: str = ""
+    _: KW_ONLY
     title: str
     level: str
     minutes: int
@@ -155,7 +157,6 @@ class Exercise:
     hints: tuple
     why: str
     insight: str
-    id: str = ""
     chapter: str = ""
     outputs: tuple = ("out",)
     rtol: float = 1e-9
