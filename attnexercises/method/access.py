@@ -1,20 +1,13 @@
 """Find out in which order, and how many at once, a function uses the numbers of its arguments.
 
 For a function of a row of scores, such as a streaming softmax, `reads` returns the places of the row that each step
-uses, and `exponents` returns what the function passes to `exp`. `most_read_at_once` and `goes_back` examine the result
-of `reads`.
+uses. `most_read_at_once` and `goes_back` examine the result of `reads`.
 
 For attention in tiles, the other functions examine the record of an observed call (`trace.Book`): which arrays it made
 for all pairs of queries and keys, how many keys it used at once, and in which order.
 """
 
-import math
-from contextlib import contextmanager
-
-import numpy as np
-
-from attnexercises.engine.timelimit import TimeUp, call_within
-from attnexercises.method.trace import LONG, watched
+from attnexercises.method.trace import watched
 
 
 def reads(function, row, *rest):
@@ -32,67 +25,12 @@ def reads(function, row, *rest):
 
     Examples
     --------
+    >>> import numpy as np
     >>> [sorted(places) for places in reads(lambda x: x[:2].max() + x.tolist()[2], np.array([1.0, 2.0, 3.0]))]
     [[0, 1], [2]]
     """
     book = watched(function, {"row": row} | dict(enumerate(rest)), ("row",))
     return [step.rows["row"] for step in book.steps]
-
-
-def exponents(function, row, *rest):
-    """Return what ``function(row, *rest)`` passes to `exp` and to `logaddexp.reduce`: a flat array for each call.
-
-    Examples
-    --------
-    >>> exponents(lambda x: np.exp(list(x)).sum() + math.exp(7), np.arange(3.0))
-    [array([0., 1., 2.]), array([7.])]
-    """
-    heard = []
-    try:
-        with _heard_by(heard):
-            call_within(LONG, lambda: function(np.array(row), *rest))
-    except (TimeUp, Exception):
-        return []
-    return heard
-
-
-@contextmanager
-def _heard_by(heard):
-    """During the block, append to `heard` the argument of each call of `exp` and of `logaddexp.reduce`."""
-    def hear(x):
-        heard.append(np.array(x, dtype=float).ravel())
-
-    replaced = [(np, "exp", _Heard(np.exp, hear)), (math, "exp", _Heard(math.exp, hear))]
-    replaced.append((np, "logaddexp", _Heard(np.logaddexp, hear, "reduce")))
-    before = [(module, name, getattr(module, name)) for module, name, _ in replaced]
-    try:
-        for module, name, function in replaced:
-            setattr(module, name, function)
-        yield
-    finally:
-        for module, name, function in before:
-            setattr(module, name, function)
-
-
-class _Heard:
-    """A wrapper that passes the first argument of each call of a function, or of its method `method`, to `hear`."""
-
-    def __init__(self, function, hear, method=""):
-        self.function, self.hear, self.method = function, hear, method
-
-    def __call__(self, *arguments, **options):
-        return self._called(self.function, "", arguments, options)
-
-    def __getattr__(self, name):
-        found = getattr(self.function, name)
-        if name != self.method:
-            return found
-        return lambda *arguments, **options: self._called(found, name, arguments, options)
-
-    def _called(self, function, name, arguments, options):
-        if name == self.method and arguments:
-            self.hear(arguments[0])
-        return function(*arguments, **options)
 
 
 def most_read_at_once(log, row, block):
