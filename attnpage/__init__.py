@@ -11,7 +11,7 @@ Read in this order:
 6. `schedules`: a schedule under a budget, step by step.
 7. `recorded`: the stored runs of the benchmark, from which the page *Measured* quotes.
 8. `progress`: how far a training is, while it runs.
-9. `buggy_run`: a training with a bug in it and one without, for chapter 10.
+9. `buggy_run`: a training with a bug in it and one without, for chapter 12.
 """
 
 from attnpage import plotting

@@ -1,4 +1,4 @@
-"""Two trainings for chapter 10, measured alike; one of them has a bug, which its readers find from the curves."""
+"""Two trainings for chapter 12, measured alike; one of them has a bug, which its readers find from the curves."""
 
 import numpy as np
 

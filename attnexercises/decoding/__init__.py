@@ -1,1 +1,1 @@
-"""Exercises of chapter 9: `cache`, `numbers`, `paged`, `linear`."""
+"""Exercises of chapter 10: `cache`, `numbers`."""

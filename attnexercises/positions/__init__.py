@@ -1,1 +1,1 @@
-"""Exercises of chapter 8: `sinusoidal_encoding`, `rotary_embedding`, `rotary_scores`, `rotary_backward`, `alibi`."""
+"""Exercises of chapter 9: `sinusoidal_encoding`, `rotary_embedding`, `rotary_scores`, `rotary_backward`, `alibi`."""

@@ -37,8 +37,7 @@ def progress(chapter=None):
     recompute      flash_backward           hard    not attempted      0      0
     recompute      merge_partials           medium  not attempted      0      0
     recompute      backward_with_logsumexp  medium  not attempted      0      0
-    recompute      striped_pairs            medium  not attempted      0      0
-    0 of 4 solved. Next in this chapter: flash_backward, "Compute the weights
+    0 of 3 solved. Next in this chapter: flash_backward, "Compute the weights
     again".
     """
     functions, mine, table = up_to(chapter), library(), record.load()

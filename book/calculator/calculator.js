@@ -21,7 +21,7 @@ const costCalculator = (() => {
     ["latent", "Latent cache: numbers a token and layer", 1, 576],
     ["block_q", "Flash: queries of a tile", 1, 128],
   ];
-  // The first nine fields of the models that chapter 9 compares; a test holds them against it.
+  // The first nine fields of the models that chapter 10 compares; a test holds them against it.
   const PRESETS = {
     "GPT-3 175B": [96, 12288, 96, 96, 128, 49152, 2, 50257, 1],
     "Llama 2 7B": [32, 4096, 32, 32, 128, 11008, 3, 32000, 2],

@@ -24,7 +24,7 @@ ELSEWHERE = {
     "MHA": ("04_masks",),  # PyTorch's layer
     "merging": ("05_multihead",),  # of heads
     "offset": ("01_softmax", "03_gradients"),  # a constant that is added
-    "weights": ("08_positions",),  # that a model has learned
+    "weights": ("09_positions",),  # that a model has learned
 }
 SILENT = (nodes.title, nodes.literal, nodes.FixedTextElement, nodes.math, nodes.math_block, nodes.table)
 SILENT_CLASSES = {"cell", "exercise-helps", "opener"}

@@ -22,7 +22,7 @@ SOURCES = Path(__file__).resolve().parent
 ROOT = SOURCES.parents[1]
 FIRST_DAY = (1980, 1, 1, 0, 0, 0)
 PACKED = ("attnlib/**/*.py", "attnpage/**/*.py", "attnexercises/**/*.py", "attnexercises/*.json", "attnpage/fonts/*.ttf", "chapters/data/*", "benchmarks/runs/*.json")
-PACKED += ("benchmarks/flash_triton.py",)  # chapter 7 shows lines of it
+PACKED += ("benchmarks/flash_triton.py",)  # chapter 8 shows lines of it
 INPUT = re.compile(
     r'(<div class="cell_input[^"]*">\n<div class="highlight-[^"]*"><div class="highlight"><pre>(?:(?!</pre>).)*</pre></div>\n</div>\n)'
     r"(</div>)",

@@ -33,7 +33,7 @@ def test_what_only_one_page_has_is_missed_without_it(kinds_of):
     ],
 )
 def test_a_new_kind_is_noticed(block, kind, kinds_of):
-    name = "chapters/09_decoding.html"
+    name = "chapters/10_decoding.html"
     changed = {**kinds_of, name: kinds_of[name] | kinds(block)}
     assert overlooked(changed, LOOKED_AT)[kind] == name
 

@@ -1,4 +1,4 @@
-"""Slips in accepted answers that are right again, in chapters 6 to 9 and the puzzles: exercise, way, reason, slips."""
+"""Slips in accepted answers that are right again, in chapters 6 to 11 and the puzzles: exercise, way, reason, slips."""
 
 from equivalent_reasons import (
     AGAIN,

@@ -1,4 +1,4 @@
-"""The formulas of chapter 8, evaluated as they stand."""
+"""The formulas of chapter 9, evaluated as they stand."""
 
 import numpy as np
 from formula_cases import D, H, K, M, N, Q, agree, agree_with_slope

@@ -1,4 +1,4 @@
-"""The formulas of chapter 10, evaluated as they stand."""
+"""The formulas of chapter 12, evaluated as they stand."""
 
 import numpy as np
 from formula_cases import D, K, M, N, agree, agree_with_slope, softmax

@@ -1,4 +1,4 @@
-"""The two trainings of chapter 10's exercise: only one of them knows what cannot be known."""
+"""The two trainings of chapter 12's exercise: only one of them knows what cannot be known."""
 
 import numpy as np
 import pytest

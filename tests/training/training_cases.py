@@ -23,7 +23,7 @@ def complete(rng, dtype=np.float64):
     return model(rng, dtype, positions="rotary", norm=True, hidden=HIDDEN)
 
 
-# The two models that chapter 10 trains: how they are made, and with which options they run.
+# The two models that chapter 12 trains: how they are made, and with which options they run.
 MODELS = {"attention alone": (model, {}), "complete": (complete, {"positions": "rotary"})}
 
 

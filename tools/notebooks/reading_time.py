@@ -12,11 +12,11 @@ from nbformat import NotebookNode
 WORDS, LINES = 70, 7  # a minute: the pace that fits five timed readings
 LONGEST = 60  # minutes that the core may take
 UNCUT = 110  # minutes that a chapter may take before it has been cut into core and *Further*
-NOT_YET_CUT = {"06_flash", "07_recompute", "08_positions", "09_decoding", "10_training"}
+NOT_YET_CUT = {"06_flash", "07_recompute", "08_sharing", "09_positions", "10_decoding", "11_serving", "12_training"}
 FOLDED = {"hide-input", "hide-cell", "remove-input"}  # tags of a cell whose code is not in view
 CHAPTER = re.compile(r"\d\d_\w+|prerequisites|puzzles")
 NUMBERS = "no one two three four five six seven eight nine ten eleven twelve".split()
-STATED = re.compile(r"^\*\*Time\*\* about (\d+) minutes of reading, and .+ for the (?:(\w+) )?exercises\b", re.M)
+STATED = re.compile(r"^\*\*Time\*\* about (\d+) minutes of reading, and .+ for the (?:(\w+) )?exercises?\b", re.M)
 HEADING = re.compile(r"^(#{2,3}) (.+)$", re.M)
 EXERCISE = re.compile(r"Exercise \d")  # it states the minutes of its own work, and is read in the section before it
 ABOUT = re.compile(r"\s*\*About (\w+) minutes?\.\*")

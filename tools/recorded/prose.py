@@ -1,8 +1,8 @@
-"""Record the book's own prose as a text to learn from, for chapter 10. Run by hand:
+"""Record the book's own prose as a text to learn from, for chapter 12. Run by hand:
 
     python -m tools.recorded.prose
 
-It writes chapters/data/prose.txt: what chapters 1 to 9 say in words, without formulas, code and marks, in small letters.
+It writes chapters/data/prose.txt: what chapters 1 to 11 say in words, without formulas, code and marks, in small letters.
 The file is recorded and not made anew, so that a model trained on it stays the same when a chapter is edited.
 """
 
@@ -39,7 +39,7 @@ def paragraphs(markdown):
 
 def main():
     lines = []
-    for path in sorted(CHAPTERS.glob("0[1-9]_*.ipynb")):
+    for path in sorted(CHAPTERS.glob("[01][0-9]_*.ipynb"))[:11]:
         for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
             if cell["cell_type"] == "markdown":
                 lines += paragraphs("".join(cell["source"]))

@@ -1,4 +1,4 @@
-"""Train the two models that ship with the book, for chapter 10. Run by hand, a few minutes:
+"""Train the two models that ship with the book, for chapter 12. Run by hand, a few minutes:
 
     python -m tools.recorded.trained_models
 

@@ -108,12 +108,12 @@ def test_what_cannot_be_counted_is_said_with_its_field(name, value, said, ask):
     assert ask([MODEL | {name: value}]) == [[name, said]]
 
 
-def test_its_models_are_those_of_the_page_and_of_chapter_9():
+def test_its_models_are_those_of_the_page_and_of_chapter_10():
     source = SCRIPT.read_text(encoding="utf-8")
     presets = {name: json.loads(values) for name, values in re.findall(r'^    "(.+)": (\[[\d, ]+\]),$', source, re.M)}
     assert len(presets) == 5
     cells = {}
-    for name in ("costs", "09_decoding"):
+    for name in ("costs", "10_decoding"):
         notebook = nbformat.read(ROOT / "chapters" / f"{name}.ipynb", as_version=4)
         cells |= {cell.id: cell.source for cell in notebook.cells}
     found = {}

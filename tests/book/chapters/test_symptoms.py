@@ -23,12 +23,12 @@ PITFALLS = {
     "masks after the softmax": "04_masks.ipynb#show-a-leak",
     "NaN in the padding": "04_masks.ipynb#garbage-in-the-padding",
     "the offset of a cache": "04_masks.ipynb#more-keys-than-queries",
-    "the pairing of rotary positions": "08_positions.ipynb#two-pairings",
+    "the pairing of rotary positions": "09_positions.ipynb#two-pairings",
     "heads split by a reshape": "m-split",
     "heads loaded in the wrong order": "m-head-order",
     "rotary positions that restart at 0 with a cache": "m-positions-restart",
     "out of memory": "06_flash.ipynb#the-question",
-    "a plateau": "10_training.ipynb#a-task-for-two-heads",
+    "a plateau": "12_training.ipynb#a-task-for-two-heads",
 }
 
 

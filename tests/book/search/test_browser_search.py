@@ -16,15 +16,15 @@ FIRST = {
     "attention": ("2. Read a lookup table with a blurry key", "Self-attention and cross-attention"),
     "backward pass": ("3. Derive the backward pass and catch a planted mistake", None),
     "masks": ("4. Decide who may look at whom", "The library’s masks"),
-    "head": ("10. Watch heads learn", None),  # the word is in its title
+    "head": ("12. Watch heads learn", None),  # the word is in its title
     "flash": ("6. Never write the score matrix down", "The traffic of Flash, counted"),
     "ring attention": (
-        "7. Get the gradients back, share the work", "A text too long for one machine: ring attention",
+        "8. Share the work", "A text too long for one machine: ring attention",
     ),
     "online softmax": ("Look up a term", "online softmax"),
-    "logsumexp": ("7. Get the gradients back, share the work", "Exercise 7.3: A gradient for the logsumexp, too"),
+    "logsumexp": ("7. Get the gradients back", "Exercise 7.3: A gradient for the logsumexp, too"),
     "kv cache": ("Look up a term", "KV cache"),
-    "rotary": ("8. Give attention a sense of order", None),
+    "rotary": ("9. Give attention a sense of order", None),
 }
 IN_A_HEADING = ["softmax", "attention", "masks", "head", "flash"]
 RESULTS = """() => [...document.querySelectorAll('#search-results > ul > li')].map(item => ({

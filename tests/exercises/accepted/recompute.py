@@ -178,29 +178,6 @@ def derived_by_where(d_out, d_logsumexp, query, key, value):
     return c * d_scores @ key, c * d_scores.T @ query, weights.T @ d_out
 
 
-# --- striped_pairs --------------------------------------------------------------------------------
-
-
-def striped_in_loops(n, workers):
-    counts = np.zeros((workers, workers), dtype=int)
-    for query in range(n):
-        for key in range(query + 1):
-            counts[query % workers, (query - key) % workers] += 1
-    return counts
-
-
-def striped_by_einsum(n, workers):
-    stripes, turned = np.eye(workers)[np.arange(n) % workers], np.arange(workers)
-    by_owner = np.einsum("qk,qw,ko->wo", np.tri(n), stripes, stripes)
-    return by_owner[turned[:, None], (turned[:, None] - turned) % workers]
-
-
-def striped_by_tensordot(n, workers):
-    worker = np.arange(n) % workers
-    turns = np.eye(workers)[(worker[:, None] - worker) % workers] * np.tri(n)[..., None]
-    return np.tensordot(np.eye(workers)[worker], turns.sum(axis=1), axes=([0], [0]))
-
-
 ACCEPTED = {
     "flash_backward": {
         "keys in the outer loop": keys_outside,
@@ -219,10 +196,5 @@ ACCEPTED = {
         "einsum": derived_by_einsum,
         "tensordot": derived_by_tensordot,
         "where": derived_by_where,
-    },
-    "striped_pairs": {
-        "loops": striped_in_loops,
-        "einsum": striped_by_einsum,
-        "tensordot": striped_by_tensordot,
     },
 }

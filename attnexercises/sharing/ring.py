@@ -32,7 +32,7 @@ def _sizes(n, workers):
 _STRIPED = Exercise(
     "striped_pairs",
     title="Stripes for the ring",
-    chapter="recompute",
+    chapter="sharing",
     level="medium",
     minutes=15,
     blanks=2,

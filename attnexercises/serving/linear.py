@@ -37,7 +37,7 @@ def _sizes(d, v, fresh=False):
 _LINEAR = Exercise(
     "linear_step",
     title="A past of fixed size",
-    chapter="decoding",
+    chapter="serving",
     level="medium",
     minutes=15,
     blanks=3,

@@ -32,7 +32,7 @@ def _cache(pages, size, d, table, n, asked=None):
 _PAGED = Exercise(
     "paged_lookup",
     title="Where does this token lie?",
-    chapter="decoding",
+    chapter="serving",
     level="easy",
     minutes=10,
     blanks=3,

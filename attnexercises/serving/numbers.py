@@ -1,0 +1,63 @@
+"""The number question of the chapter on serving: the pages of texts that begin alike."""
+
+from math import ceil
+
+from attnexercises.engine.model import Mistake, value_exercise
+
+# shared_blocks: a prompt of 50 tokens, continued by 10, 20 and 30; pages of 16
+
+
+def _shared_blocks():
+    prompt, own, size = 50, (10, 20, 30), 16
+    shared = prompt // size  # only a full page will never be written into
+    return shared + sum(-(-(prompt + more) // size) - shared for more in own)  # -(-a // b): rounded up
+
+
+def _blocks_by_filling():
+    """Every block by what it holds: texts that begin alike have the same full blocks."""
+    blocks = set()
+    for text, more in enumerate((10, 20, 30)):
+        tokens = [("prompt", place) for place in range(50)] + [(text, place) for place in range(more)]
+        for start in range(0, len(tokens), 16):
+            held = tuple(tokens[start : start + 16])
+            mine = len(held) < 16 or any(owner != "prompt" for owner, _ in held)
+            blocks.add((text if mine else "all", held))
+    return len(blocks)
+
+
+_BLOCKS = value_exercise(
+    "shared_blocks",
+    title="Three answers to one prompt",
+    chapter="serving",
+    level="medium",
+    minutes=8,
+    answer=_shared_blocks,
+    oracle=_blocks_by_filling,
+    mistakes=(
+        Mistake("nothing_shared", lambda: sum(ceil((50 + more) / 16) for more in (10, 20, 30)),
+                "Each text was given pages of its own; those that the prompt fills can be shared.", 1),
+        Mistake("prompt_rounded_up", lambda: ceil(50 / 16) + sum(ceil(more / 16) for more in (10, 20, 30)),
+                "A page was shared that the prompt does not fill; each text writes its own tokens into the rest of it.", 2),
+        Mistake("tokens_packed", lambda: ceil(110 / 16),
+                "The tokens were packed without gaps, all in one row of pages; no two texts can write into one page.", 2),
+        Mistake("padded", lambda: 3 * ceil(80 / 16),
+                "Each text was made as long as the longest: a table needs no page before it is written to.", 1),
+        Mistake("own_only", lambda: 5,
+                "Only the pages that belong to a single text are counted; those that all three share take memory, too.", 3),
+        Mistake("own_rounded_down", lambda: 3 + sum((2 + more) // 16 for more in (10, 20, 30)),
+                "A page that a text does not fill takes its memory all the same: round up.", 3),
+        Mistake("slots", lambda: 8 * 16,
+                "That is how many tokens would fit; the question is how many pages there are.", 3),
+        Mistake("tokens", lambda: 110,
+                "Those are the tokens in the cache; the question is how many pages hold them.", 1),
+    ),
+    hints=(
+        "Cut the first text, 50 + 10 tokens, into pages of 16. Which of them hold tokens of the prompt alone?",
+        "Three pages are full of the prompt. The fourth has 2 tokens of it, and then the texts part: each needs its own.",
+        "3 shared ones, and for each text the pages of 2 tokens and its own, rounded up.",
+    ),
+    why="A page can be shared as long as nobody writes into it, and nobody writes into a full one.",
+    insight="The longer the common beginning, the nearer the memory of many texts comes to that of one.",
+)  # fmt: skip
+
+EXERCISES = (_BLOCKS,)
