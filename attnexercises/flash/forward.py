@@ -4,9 +4,8 @@ import math
 
 import numpy as np
 
-from attnexercises.method.memory import HELD, bytes_for_each_pair
 from attnexercises.engine.model import Exercise, Probe
-from attnexercises.method.access import made_for_all, meets_again, most_at_once, most_waiting
+from attnexercises.method.access import HELD_AT_ONCE, held_at_once, meets_again, most_at_once, most_waiting
 from attnexercises.method.trace import watched
 from attnexercises.flash import forward_mistakes
 
@@ -72,13 +71,12 @@ def _method(answer):
     names = ("query", "key", "value", "block", "causal")
     arguments = [dict(zip(names, _case(q, k, block, c, v=5)(np.random.default_rng(0)), strict=True)) for c in (False, True)]
     books = [watched(answer, named, ("query", "key", "value")) for named in arguments]
-    held = made_for_all(books, q, k)
-    if not held and bytes_for_each_pair(answer, _many, 16, 64) > HELD:
-        held = "numbers for all q × k pairs"
+    held = held_at_once(answer, books, _many, q, k)
     if held:
+        sizes = f" ({q} queries, {k} keys)" if held == "scores" else ""
         return (
-            f"the values are right, but {held} {'is' if held.startswith(('a ', 'an ')) else 'are'} held at once, as in plain "
-            f"attention{_sizes(held, q, k)}: make what one block of keys needs, and use it up before the next."
+            f"the values are right, but {HELD_AT_ONCE[held].format(q=q, k=k, pairs=q * k)} held at once, as in plain "
+            f"attention{sizes}: make what one block of keys needs, and use it up before the next."
         )
     rows = most_at_once(books[0], ("key", "value"))
     if rows > block:
@@ -102,10 +100,6 @@ def _method(answer):
 
 def _many(q, k):
     return _case(q, k, 4, True, d=1, v=1)(np.random.default_rng(0))
-
-
-def _sizes(held, q, k):
-    return f" ({q} queries, {k} keys)" if held.startswith("all") else ""
 
 
 def _case(q, k, block, causal=False, *, d=4, v=3, change=None):

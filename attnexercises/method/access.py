@@ -7,6 +7,9 @@ For attention in tiles, the other functions examine the record of an observed ca
 for all pairs of queries and keys, how many keys it used at once, and in which order.
 """
 
+import math
+
+from attnexercises.method.memory import HELD, bytes_for_each_pair
 from attnexercises.method.trace import watched
 
 
@@ -75,29 +78,51 @@ def goes_back(log, row, block):
     return False
 
 
+#: What a call can hold at once for all pairs, in words.
+HELD_AT_ONCE = {
+    "scores": "all {pairs} scores are",
+    "array": "an array of {q} × {k} is",
+    "mask": "a whole mask of {q} × {k} is",
+    "indices": "indices for all {q} × {k} pairs are",
+    "queries": "a product of {q} × {q}, of all queries with all queries is",
+    "keys": "a product of {k} × {k}, of all keys with all keys is",
+    "numbers": "numbers for all q × k pairs are",
+}
+
+
+def held_at_once(answer, books, many, q, k):
+    """Name what an answer holds at once for all pairs of q queries and k keys, as in `HELD_AT_ONCE`, or return "".
+
+    Parameters
+    ----------
+    answer : callable
+    books : list of Book
+        The records of its calls with q queries and k keys.
+    many : callable
+        ``many(q, k)`` returns arguments with so many queries and keys, to measure the memory of a call.
+    q, k : int
+    """
+    return made_for_all(books, q, k) or ("numbers" if bytes_for_each_pair(answer, many, 16, 64) > HELD else "")
+
+
 def made_for_all(books, q, k):
-    """Say which array was made for all pairs of q queries and k keys, or return "". The sizes of all axes must differ.
+    """Name the array that was made for all pairs of q queries and k keys, or return "". All axes must differ in size.
 
     Examples
     --------
     >>> from attnexercises.method.trace import Book
     >>> made_for_all([Book(made=[((5, 3), "f"), ((5, 24), "b")])], 5, 24)
-    'a whole mask of 5 × 24'
+    'mask'
     """
     made = [entry for book in books for entry in book.made]
-    pairs = [kind for shape, kind in made if _covers(shape, q, k)]
+    pairs = {kind for shape, kind in made if _covers(shape, q, k)}
     if "f" in pairs:
         products = [step for book in books for step in book.steps if {"query", "key"} <= set(step.rows)]
-        scores = any(_covers(step.made[0], q, k) for step in products)
-        return f"all {q * k} scores" if scores else f"an array of {q} × {k}"
-    if "b" in pairs:
-        return f"a whole mask of {q} × {k}"
+        return "scores" if any(_covers(step.made[0], q, k) for step in products) else "array"
     if pairs:
-        return f"indices for all {q} × {k} pairs"
-    for size, name in ((q, "queries"), (k, "keys")):
-        if any(list(shape).count(size) > 1 for shape, _ in made):
-            return f"a product of {size} × {size}, of all {name} with all {name}"
-    return ""
+        return "mask" if "b" in pairs else "indices"
+    squares = [name for size, name in ((q, "queries"), (k, "keys")) if any(list(shape).count(size) > 1 for shape, _ in made)]
+    return squares[0] if squares else ""
 
 
 def _covers(shape, q, k):
@@ -106,10 +131,7 @@ def _covers(shape, q, k):
     if q not in sizes:
         return False
     sizes.remove(q)
-    rest = 1
-    for size in sizes:
-        rest *= size
-    return k in sizes or rest == k
+    return k in sizes or math.prod(sizes) == k
 
 
 def most_at_once(book, names):

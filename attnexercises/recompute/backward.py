@@ -4,9 +4,8 @@ import math
 
 import numpy as np
 
-from attnexercises.method.memory import HELD, bytes_for_each_pair
 from attnexercises.engine.model import Exercise, Probe
-from attnexercises.method.access import made_for_all, most_at_once, most_waiting
+from attnexercises.method.access import HELD_AT_ONCE, held_at_once, most_at_once, most_waiting
 from attnexercises.method.trace import watched
 from attnexercises.recompute import backward_mistakes
 
@@ -61,12 +60,10 @@ def _backward_method(answer):
     names = ("d_out", "query", "key", "value", "out", "logsumexp", "block_q", "block_k", "causal")
     cases = [_backward_case(q, k, block_q, block_k, causal, d=4)(np.random.default_rng(0)) for causal in (False, True)]
     books = [watched(answer, dict(zip(names, case, strict=True)), names[:6]) for case in cases]
-    held = made_for_all(books, q, k)
-    if not held and bytes_for_each_pair(answer, _many, 16, 64) > HELD:
-        held = "numbers for all q × k pairs"
+    held = held_at_once(answer, books, _many, q, k)
     if held:
         return (
-            f"the gradients are right, but {held} {'is' if held.startswith(('a ', 'an ')) else 'are'} held at once: recompute "
+            f"the gradients are right, but {HELD_AT_ONCE[held].format(q=q, k=k, pairs=q * k)} held at once: recompute "
             "the weights of one tile, use them up, and forget them."
         )
     rows = most_at_once(books[0], ("key", "value"))
