@@ -290,11 +290,16 @@ def _short(number, digits):
     return f"{number:z.{digits}f}".replace("-", "\N{MINUS SIGN}")  # z: no minus in front of a rounded zero
 
 
+def luminance(rgb):
+    """Of a colour of three parts from 0 to 1, as WCAG 2 has it: 0 for black, 1 for white."""
+    red, green, blue = (((part + 0.055) / 1.055) ** 2.4 if part > 0.04045 else part / 12.92 for part in rgb)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
 def _readable_on(colour):
     # Black has the larger contrast (WCAG 2) from a luminance of 0.18 on. But in the dark the pages turn lightness
     # round, and what was black is white: with 0.23 no number falls below 3 : 1 in either scheme.
-    red, green, blue = (((part + 0.055) / 1.055) ** 2.4 if part > 0.04045 else part / 12.92 for part in to_rgb(colour))
-    return "black" if 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.23 else "white"
+    return "black" if luminance(to_rgb(colour)) > 0.23 else "white"
 
 
 def _thin_ticks(ax, shape, row_ticks, column_ticks):

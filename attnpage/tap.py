@@ -3,10 +3,11 @@
 import html
 
 import numpy as np
+from matplotlib.colors import to_rgb
 
 from attnlib.checks.arrays import as_integer
 from attnlib.checks.inputs import attention_inputs
-from attnpage.plotting import KEY, LARGEST_ANNOTATED, OUTPUT, QUERY, SCORES, VALUE, WEIGHTS
+from attnpage.plotting import KEY, LARGEST_ANNOTATED, OUTPUT, QUERY, SCORES, VALUE, WEIGHTS, luminance
 from attnpage.tables import Table, _typeset
 from attnpage.weight_steps import DECIMALS, Weights
 
@@ -97,7 +98,8 @@ class TapFigure:
     _HOLDS, _CORNER, _CHOOSE_WHAT = "Weights", ("query ↓", "key →"), "a weight"
     _ROW, _COLUMN, _ENTRY = "query", "key", "weights"
     _COLOURED = ("query", "key", "scores", "weights")
-    _STRONGEST = 30  # per cent of the colour at the weight 1, so that the number can be read on it in both schemes
+    _STRONGEST = 100  # per cent of the colour at the weight 1; the number on it is black or white, whichever can be read
+    _INKED = True
 
     def __init__(self, weights, rows, columns, caption, start):
         self._weights, self._rows, self._columns = weights, rows, columns
@@ -116,7 +118,7 @@ class TapFigure:
         return "\n".join(
             [
                 '<figure class="tap">',
-                f"<style>{_style(*self._COLOURED)}</style>",
+                f"<style>{_style(*self._COLOURED)}{_INKED_STYLE if self._INKED else ''}</style>",
                 *self._grid(),
                 f'<p class="do">Choose {self._CHOOSE_WHAT}: tap it, or move with the arrow keys.</p>',
                 f'<p class="said" aria-live="polite">{said}</p>',
@@ -157,6 +159,8 @@ class TapFigure:
             return f'<td {marks} class="masked" aria-label="0, hidden">0</td>'
         tint = round(self._STRONGEST * float(self._weights.tints[row, column]))
         style = f"background: color-mix(in srgb, {_colour(self._ENTRY)} {tint}%, transparent)"
+        if self._INKED:
+            style += f"; {_inks(self._ENTRY, tint)}"
         return f'<td {marks} style="{style}">{self._weight(row, column)}</td>'
 
     def _weight(self, row, column):
@@ -174,6 +178,22 @@ _COLOURS = {
 def _colour(name):
     """The pages set the variable, in both schemes; elsewhere, in JupyterLab, the colour of the figures is used."""
     return f"var(--{name}, {_COLOURS[name][0]})"
+
+
+_INKED_STYLE = (
+    " figure.tap td[style*=ink] { color: var(--ink); print-color-adjust: exact } "
+    ":is(html[data-theme=dark], body[data-jp-theme-light=false]) figure.tap td[style*=ink] { color: var(--dark-ink) }"
+)
+_GROUNDS = ("#ffffff", "#14181e")  # behind the table: of a light page, and of a dark one
+
+
+def _inks(name, tint):
+    """Black or white, whichever has the larger contrast (WCAG 2) with so much of the colour on either ground."""
+    inks = []
+    for colour, ground in zip(_COLOURS[name], _GROUNDS, strict=True):
+        parts = (tint / 100 * a + (1 - tint / 100) * b for a, b in zip(to_rgb(colour), to_rgb(ground), strict=True))
+        inks.append("black" if luminance(parts) > 0.179 else "white")
+    return "--ink: {}; --dark-ink: {}".format(*inks)
 
 
 def _style(*names):

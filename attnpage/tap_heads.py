@@ -81,7 +81,7 @@ class HeadsFigure(TapFigure):
     _HOLDS, _CORNER, _CHOOSE_WHAT = "Sums over heads", ("token ↓", "gets →"), "a number"
     _ROW, _COLUMN, _ENTRY = "output", "output", "output"
     _COLOURED = ("weights", "value", "output")
-    _STRONGEST = 30  # its numbers have the colours of three quantities, which need a paler ground
+    _STRONGEST, _INKED = 30, False  # its numbers have the colours of three quantities, which need a paler ground
 
 
 class Sums(Numbers):

@@ -1,4 +1,4 @@
-"""The exercise on the backward pass of attention, and a wrong one for `gradients_spot`."""
+"""The exercise on the backward pass of attention, and a wrong one for `spot`."""
 
 import math
 
@@ -187,6 +187,6 @@ _BACKWARD = Exercise(
 
 # spot_gradient: the chapter shows the errors of `suspect` on several inputs
 
-suspect = _BACKWARD.family(frozenset({"scale_twice"}))
+suspect = _BACKWARD.family(frozenset({"D_all"}))
 
 EXERCISES = (_BACKWARD,)

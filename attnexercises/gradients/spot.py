@@ -7,15 +7,27 @@ from attnexercises.gradients.backward import backward_oracle, random_inputs, sus
 
 
 def _spot_gradient():
-    # The error 1 - 1/sqrt(d) depends on d alone and is 0 for d = 1: one factor 1/sqrt(d) too many.
-    return "scale twice"
+    # Right for one query and wrong for several: D is a single number, the sum over all rows.
+    return "no axis"
 
 
 def _name_of_the_bug():
-    """Find out by running: by which factor is d_query too large?"""
-    inputs = random_inputs(q=3, k=5, d=9, v=2)(np.random.default_rng(0))
-    wrong, right = suspect(*inputs)[0], backward_oracle(*inputs)[0]
-    return "scale twice" if np.allclose(3 * wrong, right) else "something else"
+    """Find out by running: what is subtracted from dP, and is it the same number in every row?
+
+    The keys are unit vectors, so dQ is dS itself, but for the scale.
+    """
+    d_out, query, _, value = random_inputs(q=3, k=4, d=4, v=2)(np.random.default_rng(0))
+    inputs = d_out, query, np.eye(4), value
+    powers = np.exp(query / 2)  # the scores are query @ eye / sqrt(4)
+    weights = powers / powers.sum(axis=1, keepdims=True)
+    d_weights = d_out @ value.T
+    subtracted = d_weights - 2 * suspect(*inputs)[0] / weights
+    everything = np.sum(weights * d_weights)
+    alone = random_inputs(q=1, k=4, d=4, v=2)(np.random.default_rng(1))
+    one_query_is_right = all(
+        np.allclose(wrong, right) for wrong, right in zip(suspect(*alone), backward_oracle(*alone), strict=True)
+    )
+    return "no axis" if one_query_is_right and np.allclose(subtracted, everything) else "something else"
 
 
 _SPOT = value_exercise(
@@ -28,22 +40,24 @@ _SPOT = value_exercise(
     oracle=_name_of_the_bug,
     mistakes=(
         Mistake("ds_no_rowsum", lambda: "no row mean",
-            "Without the row mean, a single key would get a gradient that is not zero; look at that line.", 1),
-        Mistake("D_axis", lambda: "wrong axis", "A mean over the wrong axis is wrong for every d, and for a single key; look at those two lines.", 1),
-        Mistake("no_scale", lambda: "no scale",
-            "Close: then the gradients would be 2, 3 and 4 times too large, with errors of 100, 200 and 300 percent.", 2),
-        Mistake("no_transpose", lambda: "not transposed",
-            "A missing transpose would hit one gradient only, and stop with an error when q and k differ.", 1),
+            "Without the row mean, dS would be wrong for a single query, too. Look at the row with q = 1.", 1),
+        Mistake("D_axis", lambda: "wrong axis",
+            "With one query, a sum over the queries has one term for each key, and that is no row mean. So q = 1 would be wrong, too.", 1),
+        Mistake("mean_plain", lambda: "plain mean",
+            "With one key, a plain mean and a weighted mean are the same. Look at the row with k = 1: is it right?", 1),
+        Mistake("last_query", lambda: "last query",
+            "Close: that mistake disappears at q = 1, too. But it would leave dQ right and make dV wrong.", 2),
     ),
     hints=(
-        "Which input makes the error vanish? Which sizes change it, and which do not?",
-        "The error depends on d alone. Compare 50, 67 and 75 percent at d = 4, 9 and 16 with 1/2, 1/3 and 1/4.",
-        "What is left is 1/sqrt(d) of the right gradient: one factor too many.",
+        "In which row are all errors zero? Which of the five formulas are right there, and which are not?",
+        "dQ and dK are wrong while dV is right. So the mistake lies between dP and dS, where only D is computed.",
+        "For one query, D is one number. For several queries there should be one number for each, and `suspect` "
+        "still has one.",
     ),
-    why="The error of d_query and d_key is 1 - 1/sqrt(d), whatever q, k and v are. So both are the right ones times "
-    "1/sqrt(d): the scale was applied twice.",
-    insight="A wrong factor leaves the directions of d_query and d_key intact, so training hides it; a gradient check "
-    "does not.",
+    why="Only q decides whether dQ and dK are right, so the mistake mixes the queries. It has no effect on dV, so it lies in "
+    "dS. For a single query, the sum over everything is the sum over its row.",
+    insight="A test with one query cannot see this mistake. So a test needs several of everything: give every axis a "
+    "size of its own, larger than 1.",
 )  # fmt: skip
 
 EXERCISES = (_SPOT,)

@@ -194,8 +194,8 @@ _MASKED = Exercise(
 )  # fmt: skip
 
 
-# spot_mask: the reader sees the weights of `suspect`, 5 tokens
+# spot_mask: the reader sees the scores that `suspect` gets for 5 tokens, and its weights
 
-suspect = _MASKED.family(frozenset({"after_no_renorm"}))
+suspect = _MASKED.family(frozenset({"minus_ten"}))
 
 EXERCISES = (_MASKED,)

@@ -38,7 +38,7 @@ LINEAR_BACKWARD = Exercise(
     title="The chain rule for a matrix product",
     chapter="prerequisites",
     level="medium",
-    minutes=10,
+    minutes=20,
     blanks=2,
     oracle=_linear_backward_oracle,
     solution=linear_backward,
@@ -95,8 +95,8 @@ LINEAR_BACKWARD = Exercise(
 
 
 def vjp_cost():
-    first = 300 * 400  # u A: a row of 300 times (300, 400) leaves a row of 400
-    second = 400 * 500  # (u A) B: a row of 400 times (400, 500)
+    first = 300 * 400  # g A: a row of 300 times (300, 400) leaves a row of 400
+    second = 400 * 500  # (g A) B: a row of 400 times (400, 500)
     return first + second
 
 
@@ -136,13 +136,13 @@ VJP_COST = value_exercise(
     hints=(
         "How many multiplications does a row of n numbers times an (n, m) matrix need? One for every entry of the "
         "matrix.",
-        "Brackets may be placed freely: (u A) B and u (A B) are the same row. Only one of them never multiplies two "
+        "Brackets may be placed freely: (g A) B and g (A B) are the same row. Only one of them never multiplies two "
         "matrices.",
-        "(u A) needs 300 times 400 multiplications and leaves a row of 400 numbers. Then this row times B.",
+        "(g A) needs 300 times 400 multiplications and leaves a row of 400 numbers. Then this row times B.",
     ),
     why="From the left, a row stays a row, and every matrix costs one multiplication for each of its entries. Computing "
     "A B first would take 60,150,000 multiplications in all.",
-    insight="Going backwards through a chain is cheap because it multiplies a row by matrices, never two matrices.",
+    insight="A loss is one number, so a single row goes back through a chain. That is cheap: it never multiplies two matrices.",
 )  # fmt: skip
 
 EXERCISES = (LINEAR_BACKWARD, VJP_COST)

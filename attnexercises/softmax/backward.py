@@ -63,26 +63,26 @@ SOFTMAX_BACKWARD = Exercise(
     ),
     mistakes=(
         Mistake("no_rowsum", "d_weights - weighted_mean -> d_weights",
-            "Your gradient misses the row-sum term: raising one score lowers all other weights of its row, the `- weights * sum(d_weights * "
-            "weights)` part.", 2, sets="term"),
+            "Raising one score lowers all other weights of its row. Your gradient leaves this out: the part "
+            "`- weights * sum(d_weights * weights)` is missing.", 2, sets="term"),
         Mistake("sigmoid", "d_weights - weighted_mean -> (1 - weights) * d_weights",
             "You used only the diagonal of the Jacobian (the sigmoid rule); the off-diagonal entries -p_i*p_j are missing.", 1, sets="term front"),
         Mistake("rowsum_dy", "(d_weights * weights).sum -> d_weights.sum",
-            "The row's term is the plain sum of d_weights; it has to be the sum weighted by weights.", 2, sets="term"),
+            "You subtract the plain sum of each row of d_weights. Subtract the weighted sum instead, of d_weights * weights.", 2, sets="term"),
         Mistake("mean", ".sum -> .mean",
-            "The row's term is the mean of d_weights * weights; it has to be their sum: the weights already do the averaging.", 2, sets="term"),
+            "You subtract the mean of d_weights * weights. Take their sum instead: the weights add up to 1, so they already do the averaging.", 2, sets="term"),
         Mistake("mean_dy", "(d_weights * weights).sum -> d_weights.mean",
-            "The row's term is the plain mean of d_weights; every entry has to count by its weight: it is the weighted mean.", 2, sets="term"),
+            "You subtract the plain mean of d_weights. It has to be the weighted mean, in which every entry counts by its weight.", 2, sets="term"),
         Mistake("no_bracket", "weights * (d_weights - weighted_mean) -> weights * d_weights - weighted_mean",
-            "The row's term is subtracted after the product; the weights have to multiply the whole difference.", 3),
+            "You subtract after multiplying by the weights. The weights have to multiply the whole difference.", 3),
         Mistake("axis_rows", "axis=-1 -> axis=-2", "The sum in the Jacobian runs along the softmax axis (last), not along the rows.", 3, sets="term"),
         Mistake("axis_all", "sum(axis=-1, keepdims=True) -> sum()",
             "`sum()` is missing its axis: every row needs a term of its own, and batch elements must not be mixed.", 3, sets="term"),
         Mistake("sum_no_keepdims", "sum(axis=-1, keepdims=True) -> sum(axis=-1)",
-            "Without `keepdims=True` the row sums are broadcast along columns, so each row gets the sums of other rows.", 3, sets="term"),
+            "Without `keepdims=True` the weighted means run along the columns, so entry (i, j) gets the mean of row j instead of row i.", 3, sets="term"),
         Mistake("no_outer_y", "weights * (d_weights -> (d_weights", "The bracket still has to be multiplied by weights.", 3, sets="front"),
         Mistake("plus", "d_weights - weighted_mean -> d_weights + weighted_mean",
-            "The row's term is added, but raising one score takes weight away from the others: it has to be subtracted.", 2),
+            "You add the weighted mean. Raising one score takes weight away from the others, so the mean has to be subtracted.", 2),
         Mistake("sign", "return weights * (d_weights - weighted_mean) -> return -(weights * (d_weights - weighted_mean))",
             "The sign of the whole gradient is flipped.", 3, shows="minus"),
         Mistake("swapped", "weighted_mean = -> d_weights, weights = weights, d_weights\nweighted_mean =",
@@ -94,7 +94,7 @@ SOFTMAX_BACKWARD = Exercise(
         Mistake("softmax_again", "weighted_mean = -> weights = np.exp(weights) / np.exp(weights).sum(axis=-1, keepdims=True)\nweighted_mean =",
             "weights went through the softmax once more; they are its output already.", 1),
         Mistake("product_reused", "(d_weights - weighted_mean) -> (d_weights * weights - weighted_mean)",
-            "The product weights * d_weights is for the sum only; inside the bracket stands d_weights by itself.", 3),
+            "The product weights * d_weights belongs in the sum only. The sum is subtracted from d_weights itself.", 3),
         Mistake("renormalised", "weights * (d_weights - weighted_mean) -> d_weights * weights / weighted_mean",
             "You divided by the row sum, as softmax does going forward; in its Jacobian a term is subtracted.", 2, sets="outer"),
         Mistake("weight_on_mean", "weights * (d_weights - weighted_mean) -> d_weights - weights * weighted_mean",
@@ -107,11 +107,11 @@ SOFTMAX_BACKWARD = Exercise(
             "A loop over axis 0 takes whole matrices for rows as soon as there are three axes; a row is what lies along the last.", 3, sets="term"),
     ),
     hints=(
-        "The Jacobian of one row is p_i * (delta_ij - p_j). You need the vector d_weights times this matrix, not the "
-        "matrix.",
-        "Multiply it out for one j: p_j times d_weights_j, minus p_j times one number that is the same for the whole "
-        "row. Which number is that? It is a mean of d_weights, weighted by p.",
-        "Sum d_weights * weights along the last axis and keep that axis; subtract the sum from d_weights; multiply the "
+        "Put the Jacobian p_i * (delta_ij - p_j) into the sum over i and multiply out. You get two sums. In the first, the "
+        "delta leaves a single term. In the second, what can you take out of the sum?",
+        "For one j you get p_j * d_weights_j, minus p_j times a number that is the same for the whole row. This number is the "
+        "mean of d_weights, weighted with the weights p.",
+        "Sum d_weights * weights along the last axis, with `keepdims=True`. Subtract this sum from d_weights. Multiply the "
         "difference by weights.",
     ),
     why="The Jacobian is a diagonal minus an outer product, so its product with a vector needs one weighted mean a row "

@@ -112,28 +112,28 @@ SOFTMAX = Exercise(
         Mistake("no_max", "x - x.max(axis=-1, keepdims=True) -> x",
             "Large exponents overflow: shift each row by its maximum before `exp`.", 2, shows="lost", sets="shift"),
         Mistake("max_global", "x.max(axis=-1, keepdims=True) -> x.max()",
-            "One maximum for the whole array: a row that lies far below it underflows (0/0). Use the maximum of each row.",
+            "You subtract one maximum from the whole array. In a row that lies far below it, all exponentials become 0, and 0/0 is NaN. Use the maximum of each row.",
             2, shows="lost", sets="shift"),
         Mistake("shift_mean", "x.max( -> x.mean(",
             "Shifting by the mean leaves large exponents when one score stands out; which shift makes all of them at most 0?",
             2, shows="lost", sets="shift"),
         Mistake("shift_min", "x.max( -> x.min(",
-            "You shift by the minimum of the row, and a wide row overflows; which shift makes all exponents at most 0?",
+            "A row with widely spread scores overflows. If you subtract any score but the largest, some exponents stay above 0; which shift makes all of them at most 0?",
             2, shows="lost", sets="shift"),
         Mistake("shift_fixed", "x.max(axis=-1, keepdims=True) -> 1000.0",
-            "One constant for all inputs: far below it everything underflows (0/0). Take a shift that depends on the row.",
+            "You subtract the same constant from every input. In a row far below it, all exponentials become 0, and 0/0 is NaN. Let the constant depend on the row.",
             2, shows="lost", sets="shift"),
         Mistake("shift_reversed", "x - x.max(axis=-1, keepdims=True) -> x.max(axis=-1, keepdims=True) - x",
             "The shift is the wrong way round: the largest score has to get the largest weight.", 3),
         Mistake("max_axis_0", "x.max(axis=-1 -> x.max(axis=0",
             "You subtract the maximum of each column, which changes the weights within a row; shift a row by its own maximum.", 3, sets="shift axis"),
         Mistake("max_no_keepdims", "x.max(axis=-1, keepdims=True) -> x.max(axis=-1)",
-            "The maximum of each row lost its axis: with `keepdims=True` it stays beside its own row.", 3, sets="shift"),
+            "Without `keepdims=True` the maxima run along the columns, so entry (i, j) gets the maximum of row j instead of row i.", 3, sets="shift"),
         Mistake("sum_no_keepdims", "sum(axis=-1, keepdims=True) -> sum(axis=-1)",
-            "Without `keepdims=True` the row sums are broadcast along columns, so that a row meets the sums of other rows.", 3, sets="total"),
+            "Without `keepdims=True` the sums run along the columns, so entry (i, j) is divided by the sum of row j instead of row i.", 3, sets="total"),
         Mistake("log", "return exponentials / exponentials.sum(axis=-1, keepdims=True) -> "
             "return np.log(exponentials / exponentials.sum(axis=-1, keepdims=True))",
-            "You took the logarithm at the end; the weights themselves are asked for.", 3, sets="log"),
+            "You took the logarithm at the end. Return the weights themselves.", 3, sets="log"),
         Mistake("inplace", "shifted = x - x.max(axis=-1, keepdims=True) -> x -= x.max(axis=-1, keepdims=True)\nshifted = x",
             "Your function writes into its input array: write `x = x - ...` instead of `x -= ...`.", 3),
         Mistake("int_buffer", "return exponentials / exponentials.sum(axis=-1, keepdims=True) -> "
@@ -156,11 +156,12 @@ SOFTMAX = Exercise(
             "The softmax was applied twice: the weights went through it as if they were scores.", 3, sets="scores_twice"),
     ),
     hints=(
-        "What happens to exp(1000)? And along which axis must the weights sum to 1?",
-        "Adding a constant to all scores of a row changes nothing: numerator and denominator get the same factor. "
-        "Choose the constant for each row so that its largest exponent is 0.",
-        "Subtract from each row its maximum, exponentiate, divide each row by its own sum. Both the maximum and the "
-        "sum run along the last axis and must keep that axis, with size 1.",
+        "exp(1000) is too large for the computer. Which number can you subtract from every score of a row, so that the weights "
+        "stay the same and no exponential becomes too large?",
+        "If the largest score of a row becomes 0, all others are negative, and no exponential is larger than 1. Which number "
+        "do you subtract for that? It is a different one for each row.",
+        "Subtract the maximum of each row from the row, take `np.exp`, and divide each row by its sum. Write `axis=-1` and "
+        "`keepdims=True` in both `max` and `sum`, so that each row gets its own maximum and its own sum.",
     ),
     why="After the shift every exponent is at most 0, so nothing overflows, and one exponent is exactly 0, so the sum "
     "is at least 1 and never vanishes. `keepdims=True` keeps the maximum and the sum beside the row they belong to.",

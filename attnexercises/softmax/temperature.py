@@ -84,19 +84,19 @@ TEMPERATURE_GRADIENT = Exercise(
     ),
     mistakes=(
         Mistake("sign", "return -(d_scaled -> return (d_scaled",
-            "The sign is flipped: what does x / T do when T grows and x is positive?", 2, shows="minus", sets="slope"),
+            "The sign is flipped: what does x / T do when T grows and x is positive?", 2, shows="minus", sets="sign"),
         Mistake("no_square", "temperature**2 -> temperature",
-            "A factor 1/T is missing: what is the derivative of x / T with respect to T?", 2, sets="slope"),
+            "A division by T is missing: what is the derivative of x / T with respect to T?", 2, sets="power"),
         Mistake("scaled_twice", "d_scaled * scores -> d_scaled * scores / temperature",
-            "There is one division by T too many: differentiate x / T, with the raw score x.", 2),
+            "There is one division by T too many: differentiate x / T, with the raw score x.", 2, sets="power"),
         Mistake("as_factor", "-(d_scaled * scores).sum() / temperature**2 -> (d_scaled * scores).sum()",
-            "You differentiated by a factor that multiplies the scores, that is by 1/T; one step of the chain to T is missing.", 2, sets="slope"),
+            "This is the gradient for 1/T, the number that multiplies the scores. T itself is one more step away: how does 1/T change with T?", 2, sets="sign power"),
         Mistake("at_one", "scores / temperature -> scores",
             "The softmax sees the scores as they are; they have to be divided by the temperature first.", 1, sets="temperature"),
         Mistake("multiplied", "scores / temperature -> scores * temperature",
             "The scores were multiplied by the temperature before the softmax; a temperature divides.", 1, sets="temperature"),
         Mistake("no_softmax", "weights * (d_weights - (weights * d_weights).sum(axis=-1, keepdims=True)) -> d_weights",
-            "d_weights met the scores directly: it is the gradient for the weights and has to go through the softmax first.", 1, sets="mean"),
+            "You multiplied d_weights by the scores directly. It is the gradient for the weights, so it has to pass back through the softmax first.", 1, sets="mean"),
         Mistake("no_scores", "d_scaled * scores -> d_scaled",
             "You added up the gradients of the scaled scores; each must first be multiplied by how fast T moves its scaled score.", 2, shows="zero"),
         Mistake("no_mean", "d_weights - (weights * d_weights).sum(axis=-1, keepdims=True) -> d_weights",
@@ -106,13 +106,13 @@ TEMPERATURE_GRADIENT = Exercise(
         Mistake("sigmoid", "d_weights - (weights * d_weights).sum(axis=-1, keepdims=True) -> (1 - weights) * d_weights",
             "On the way through the softmax only the diagonal of the Jacobian was kept: all weights of the row move.", 3, sets="mean"),
         Mistake("no_keepdims", "d_weights).sum(axis=-1, keepdims=True) -> d_weights).sum(axis=-1)",
-            "Without `keepdims=True` the weighted means are broadcast along columns, so each row gets those of other rows.", 3, sets="mean"),
+            "Without `keepdims=True` the weighted means run along the columns, so entry (i, j) gets the mean of row j instead of row i.", 3, sets="mean"),
         Mistake("d_scores", "-(d_scaled * scores).sum() / temperature**2 -> d_scaled / temperature",
             "You returned the gradient for the scores; they share one temperature, and its gradient is one number.", 2),
         Mistake("per_row", "sum() -> sum(axis=-1)",
-            "You summed along each row only; all rows share one temperature, and the loss feels it through each of them.", 3, sets="sum"),
+            "You summed along each row only. All rows share one temperature, so the sums of all rows have to be added as well.", 3, sets="sum"),
         Mistake("mean_of_rows", "sum() -> sum(axis=-1).mean()",
-            "The rows were averaged; the contributions of all paths from T to the loss add up.", 3, sets="sum"),
+            "You averaged over the rows. The chain rule adds up the contributions of all paths from T to the loss.", 3, sets="sum"),
         Mistake("mean_of_all", "sum() -> mean()",
             "You took the mean of all contributions, not their sum: the chain rule adds the paths up.", 3, sets="sum"),
         Mistake("no_max", "scaled - scaled.max(axis=-1, keepdims=True) -> scaled",
@@ -124,12 +124,12 @@ TEMPERATURE_GRADIENT = Exercise(
             "Only the last row counts here: in a loop over rows, add each row's contribution to what is there.", 3, sets="sum"),
     ),
     hints=(
-        "Give the scaled scores a name, y = x / T. From T to the loss there are two steps: T moves every y, and the y "
-        "move the weights. You have the second one already.",
-        "The gradient for one y times the slope of that y with respect to T, which is -x / T**2, is the contribution of "
-        "one path. T reaches the loss through every score of every row.",
-        "Form y, its weights and the gradient for y, as in exercise 1.2. Multiply each entry by its score, add all of "
-        "them up, divide by T squared and change the sign.",
+        "Give the scaled scores a name, y = x / T. T reaches the loss in two steps: T changes every y, and the y change "
+        "the weights. You can already go back through the second step, with `softmax_backward`.",
+        "How fast does one y change with T? Its slope is -x / T**2. Multiply it by the gradient for this y. T reaches the loss "
+        "through every score of every row, so there is one such product for each score. What do you do with them?",
+        "Compute y = x / T, the softmax of y, and with `softmax_backward` the gradient for y. Multiply each entry by its score x, "
+        "add up all the products, divide by T squared and change the sign.",
     ),
     why="Softmax passes the upstream gradient to the scaled scores, and each of them passes its part to T with the slope "
     "-x / T**2. One number feeds every score of every row, so all contributions are added.",

@@ -34,6 +34,17 @@ def _oracle(scores, now, following, rate):
     return after
 
 
+def _one_by_one(scores, now, following, rate):
+    """A step for each pair in turn, for the mistake `one_by_one`."""
+    after = np.array(scores, dtype=float)
+    for i, f in zip(now, following, strict=True):
+        exponentials = np.exp(after[i] - after[i].max())
+        push = exponentials / exponentials.sum()
+        push[f] -= 1
+        after[i] -= rate * push / len(now)
+    return after
+
+
 def _pairs(rng, letters, count, rate=2.5):
     """Pairs in which the first two letters repeat, and the last letter is never read."""
     now = rng.integers(letters - 1, size=count)
@@ -60,12 +71,14 @@ def _large_scores(rng):
 
 def _a_table(args):
     """What a case that was made smaller still has to be: a square table, and pairs of its letters."""
-    scores, now, following, _ = args
-    if scores.ndim != 2 or scores.shape[0] != scores.shape[1] or now.shape != following.shape or not now.size:
+    scores, now, following, rate = args
+    if scores.ndim != 2 or now.shape != following.shape:
         raise ValueError("no table with pairs of its letters")
-    if max(now.max(), following.max()) >= len(scores):
-        raise ValueError("a letter outside the table")
-    return args
+    letters = min(scores.shape)
+    inside = (now < letters) & (following < letters)
+    if not inside.any():
+        raise ValueError("no pair is left")
+    return scores[:letters, :letters], now[inside], following[inside], rate
 
 
 SCORE_TABLE_STEP = Exercise(
@@ -99,10 +112,10 @@ SCORE_TABLE_STEP = Exercise(
         Mistake("sum", "/ len(now) ->", "The loss is a mean over the pairs; what you differentiated is their sum.", 2, sets="count"),
         Mistake("letters", "len(now) -> len(scores)", "You divided by the number of letters; the mean is over the pairs.", 2, sets="count"),
         Mistake("each_letter", "/ len(now) -> / np.bincount(now)[now][:, np.newaxis]",
-            "Each letter has a mean of its own in yours; the loss is one mean over all pairs.", 2, sets="count"),
+            "You took a separate mean for each letter. The loss is a single mean over all pairs.", 2, sets="count"),
         Mistake("sign", "scores - rate -> scores + rate", "The step follows the gradient uphill; the loss falls in the other direction.", 1, sets="end"),
         Mistake("gradient", "return scores - rate * d_scores -> return d_scores",
-            "You returned the gradient; the table after the step is asked for.", 3, sets="end"),
+            "You returned the gradient. Return the table after the step: the old table minus rate times the gradient.", 3, sets="end"),
         Mistake("change", "return scores - rate -> return -rate",
             "You returned the change of the table; it still has to be added to the table.", 3, sets="end"),
         Mistake("no_rate", "rate * d_scores -> d_scores", "The rate is missing: it says how long the step is.", 3, sets="end"),
@@ -113,15 +126,17 @@ SCORE_TABLE_STEP = Exercise(
         Mistake("weights_slope", "(weights - right) -> (-right / weights)",
             "This is the slope with respect to the weights; the softmax still lies between them and the scores.", 1, sets="slope"),
         Mistake("no_softmax", "(weights - right) -> (rows - right)",
-            "The scores stand where their weights belong: the softmax is missing.", 1, sets="slope"),
+            "You subtract the right answers from the scores. Subtract them from the weights: the softmax is missing.", 1, sets="slope"),
         Mistake("to_following", "np.add.at(d_scores, now -> np.add.at(d_scores, following",
-            "The pushes went to the rows of the letters that follow; the row of the letter that was read gave the weights.", 3, sets="add"),
+            "You added the pushes to the rows of the letters in `following`. The weights came from the rows of `now`, so the pushes belong there.", 3, sets="add"),
         Mistake("transposed", "np.add.at(d_scores, now -> np.add.at(d_scores.T, now",
             "The pushes were added along columns; a row of the table holds the scores after one letter.", 3, sets="add"),
         Mistake("swapped", "rows = -> now, following = following, now\nrows =",
-            "now and following have changed places: the row comes from the letter that was read.", 1),
+            "You swapped now and following: the row to change is that of the letter `now`.", 1),
         Mistake("last_pair", "np.add.at(d_scores, now, d_rows) -> d_scores[now[-1]] = d_rows[-1]",
             "Only the last pair counts here: in a loop over the pairs, add each push to what is there.", 3, sets="add"),
+        Mistake("one_by_one", "return scores - rate * d_scores -> return _one_by_one(scores, now, following, rate)",
+            "You change the table after every pair, so later pairs meet scores that have already moved. Make one step, for all pairs together.", 3, sets="end"),
         Mistake("no_max", "rows - rows.max(axis=-1, keepdims=True) -> rows",
             "Large exponents overflow: shift each row by its own maximum before `exp`.", 1, shows="lost"),
         Mistake("axis_0", "axis=-1 -> axis=0",
@@ -130,10 +145,10 @@ SCORE_TABLE_STEP = Exercise(
             "You changed the caller's table; leave it as it is and return a new one.", 3, sets="end"),
     ),
     hints=(
-        "`scores[now]` has one row of scores for each pair. Its softmax gives the weights, and the gradient of one "
-        "cross-entropy is the weights minus the right answer; `np.eye(k)[following]` has the right answers as rows.",
-        "The loss is a mean, so each pair's gradient is divided by the number of pairs. Then each of these rows has to go "
-        "back to the row of the table that it came from.",
+        "`scores[now]` has one row of scores for each pair. The softmax of this row gives the weights, and the gradient of its "
+        "cross-entropy is the weights minus the right answer. The rows of `np.eye(k)[following]` are the right answers.",
+        "The loss is a mean, so each pair's gradient is divided by the number of pairs. Then each of these gradients is added "
+        "to the row of the table that its scores came from.",
         "If a letter is read five times, five rows are added to its row of the table. `table[now] += rows` does not add them: "
         "it keeps the last one. `np.add.at(table, now, rows)` adds all five. In the end subtract rate times the gradient.",
     ),

@@ -2,9 +2,12 @@
 
 * A chapter's first cell says *You will*, *You need* and *Time* in plain Markdown, so that it reads well in any notebook
   program. On the site these become a card, under the chapter's picture.
-* ``{chapter-cards}`` on the first page is a card for each chapter it lists: picture, number, title, question.
+* ``{chapter-cards}`` on the first page is a card for each chapter: picture, number, title, question. The order and the
+  numbers are those of the table of contents.
+* ``{chapter-diagram}`` shows a drawing in which ``{chapter softmax}`` stands for "chapter 1", whatever its number is.
+* ``{source-address}`` says where the source is, if `_config.yml` knows an address.
 
-The picture of a chapter is `chapters/pictures/<topic>.svg`. It stands in the page itself, so it has the colours of the
+A page is named by its topic: chapter 2 is `02_attention`, its topic `attention`. The picture of a chapter is `chapters/pictures/<topic>.svg`. It stands in the page itself, so it has the colours of the
 scheme. A picture that is missing is a warning, and so stops the build.
 """
 
@@ -28,19 +31,34 @@ class cards(nodes.General, nodes.Element):
     """The place of the chapters' cards, until all titles are known."""
 
 
+class numbered_diagram(nodes.General, nodes.Element):
+    """The place of a drawing, until the chapters' numbers are known."""
+
+
 def setup(app):
     add_styles(app, Path(__file__).parent, "openers.css")
     app.add_node(cards)
+    app.add_node(numbered_diagram)
     app.add_directive("chapter-cards", ChapterCards)
+    app.add_directive("chapter-diagram", ChapterDiagram)
+    app.add_directive("source-address", SourceAddress)
     app.add_transform(Opener)
     app.connect("doctree-resolved", fill_cards)
+    app.connect("doctree-resolved", fill_diagrams)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 
 
+def topic_of(docname):
+    """`chapters/02_attention` -> `attention`"""
+    return re.sub(r"^\d+_", "", docname.rsplit("/", 1)[-1])
+
+
 def picture(env, docname, location=None):
-    """The chapter's picture as HTML, or "" with a warning. Chapter 2 is `02_attention`, its picture `attention.svg`."""
-    topic = re.sub(r"^\d+_", "", docname.rsplit("/", 1)[-1])
-    path = Path(env.srcdir) / "chapters" / "pictures" / f"{topic}.svg"
+    """The chapter's picture as HTML, or "" with a warning."""
+    return drawing(env, Path(env.srcdir) / "chapters" / "pictures" / f"{topic_of(docname)}.svg", location)
+
+
+def drawing(env, path, location=None):
     if not path.is_file():
         logger.warning("the picture %s is missing", path.relative_to(env.srcdir), location=location, type="opener")
         return ""
@@ -93,30 +111,45 @@ def first_bold(node):
 
 
 class ChapterCards(Directive):
-    """Each line: a page of the same folder, a colon, the question it answers."""
+    """Each line: the topic of a page, a colon, the question it answers. A numbered chapter without a line is a warning."""
 
     has_content = True
 
     def run(self):
-        node = cards(entries=[])
+        node = cards(questions={})
         for line in self.content:
-            page, _, question = line.partition(":")
-            node["entries"].append((page.strip(), question.strip()))
+            topic, _, question = line.partition(":")
+            node["questions"][topic.strip()] = question.strip()
         node.source, node.line = self.state_machine.get_source_and_line(self.lineno)
         return [node]
+
+
+def in_order(env):
+    """{topic: page} of the whole table of contents, from its first page to its last. Of two pages, the first has the topic."""
+    pages, waiting = {}, [env.config.root_doc]
+    while waiting:
+        page = waiting.pop(0)
+        pages.setdefault(topic_of(page), page)  # the library has a page `attention`, too
+        waiting[:0] = env.toctree_includes.get(page, ())
+    return pages
+
+
+def number_of(env, page):
+    return ".".join(map(str, env.toc_secnumbers.get(page, {}).get("", ())))
 
 
 def fill_cards(app, doctree, docname):
     env = app.env
     for node in list(doctree.findall(cards)):
-        shown = []
-        for page, question in node["entries"]:
-            target = f"{docname.rpartition('/')[0]}/{page}".lstrip("/")
-            if target not in env.titles:
-                logger.warning("there is no page %s for a card", target, location=node, type="opener")
+        shown, questions = [], dict(node["questions"])
+        for topic, target in in_order(env).items():
+            number = number_of(env, target)
+            question = questions.pop(topic, None)
+            if question is None:
+                if number.isdigit():
+                    logger.warning("the card of %s needs a question", target, location=node, type="opener")
                 continue
-            number = env.toc_secnumbers.get(target, {}).get("", ())
-            title = f"{'.'.join(map(str, number))} {env.titles[target].astext()}".strip()
+            title = f"{number} {env.titles[target].astext()}".strip()
             address = app.builder.get_relative_uri(docname, target)
             exercises = " ".join(cells_of(env).get(target, ()))
             solved = f' data-exercises="{html.escape(exercises)}"' if exercises else ""  # for exercises/solved.js
@@ -125,4 +158,47 @@ def fill_cards(app, doctree, docname):
                 f'<span class="diagram" aria-hidden="true">{picture(env, target, node)}</span>'
                 f"<strong>{html.escape(title)}</strong><span>{html.escape(question)}</span></a></li>"
             )
+        for topic in questions:
+            logger.warning("there is no page %s for a card", topic, location=node, type="opener")
         node.replace_self(nodes.raw("", f'<ul class="chapter-cards">{"".join(shown)}</ul>', format="html"))
+
+
+class ChapterDiagram(Directive):
+    """The argument: an SVG file in the page's folder. The content: the caption, plain text."""
+
+    required_arguments = 1
+    has_content = True
+
+    def run(self):
+        node = numbered_diagram(file=self.arguments[0], caption=" ".join(self.content))
+        node.source, node.line = self.state_machine.get_source_and_line(self.lineno)
+        return [node]
+
+
+def fill_diagrams(app, doctree, docname):
+    env = app.env
+    for node in list(doctree.findall(numbered_diagram)):
+        pages = in_order(env)
+
+        def chapters(found, node=node, pages=pages):
+            topics = found[1].split()
+            numbers = [number_of(env, pages[topic]) for topic in topics if topic in pages]
+            if len(numbers) < len(topics):
+                logger.warning("a drawing names a chapter that is not there: %s", found[1], location=node, type="opener")
+            return f"chapter{'s' * (len(numbers) > 1)} {' and '.join(numbers)}"
+
+        drawn = drawing(env, Path(env.srcdir) / Path(docname).parent / node["file"], node)
+        drawn, caption = (re.sub(r"\{chapter ([\w ]+)\}", chapters, text) for text in (drawn, html.escape(node["caption"])))
+        figure = f'<figure class="diagram">{drawn}<figcaption>{caption}</figcaption></figure>'
+        node.replace_self(nodes.raw("", figure, format="html"))
+
+
+class SourceAddress(Directive):
+    """A paragraph with the address of the source, or nothing."""
+
+    def run(self):
+        options = self.state.document.settings.env.config.html_theme_options
+        url = options.get("repository_url", "")
+        if not url:
+            return []
+        return [nodes.paragraph("", "", nodes.Text("The source is at "), nodes.reference("", url, refuri=url), nodes.Text("."))]

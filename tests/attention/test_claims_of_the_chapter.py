@@ -137,3 +137,60 @@ def test_a_wrong_half_in_the_distance_is_seen_with_keys_of_unequal_length_only(h
         squares = ((keys[:, np.newaxis] - keys) ** 2).sum(axis=-1)
         assert np.allclose(weights(keys, 0.5), softmax(-squares / 2))
         assert np.allclose(weights(keys, half), softmax(-squares / 2)) is not seen
+
+
+def finds_its_key(d, scale, rate, seed, steps=200, n=32, m=16, batch=16, v=4):
+    """How often the right key has the largest weight at the end, after gradient descent on both projections."""
+    rng = np.random.default_rng(seed)
+    turned = np.linalg.qr(rng.standard_normal((m, m)))[0]
+    w_q, w_k = rng.standard_normal((2, m, d)) / np.sqrt(m)
+    rows, right = np.arange(batch), []
+    for _ in range(steps):
+        x, target = rng.standard_normal((batch, n, m)), rng.integers(n, size=batch)
+        value = rng.standard_normal((batch, n, v))
+        asks = x[rows, target] @ turned + 0.3 * rng.standard_normal((batch, m))
+        query, key = (asks @ w_q)[:, np.newaxis], x @ w_k
+        weights = softmax(scale * query @ key.mT)
+        right.append((weights[:, 0].argmax(axis=1) == target).mean())
+        d_out = 2 * (weights @ value - value[rows, target][:, np.newaxis]) / (v * batch)
+        d_scores = scale * softmax_backward(d_out @ value.mT, weights)
+        d_query, d_key = (d_scores @ key)[:, 0], d_scores.mT @ query
+        w_q, w_k = w_q - rate * asks.T @ d_query, w_k - rate * np.tensordot(x, d_key, ((0, 1), (0, 1)))
+    return np.mean(right[-25:])
+
+
+@pytest.mark.thorough
+def test_with_the_factor_one_rate_suits_every_width_and_without_it_training_takes_longer():
+    def found(d, scale, rate, **settings):
+        return np.array([finds_its_key(d, scale, rate, seed, **settings) for seed in range(8)])
+
+    for d in (16, 64, 256):
+        assert found(d, d**-0.5, 1).min() > 0.85, d
+    with np.errstate(over="ignore", invalid="ignore"):
+        assert found(16, 1.0, 0.1).min() > 0.85
+        for rate in (0.01, 0.03, 0.1, 0.3, 1.0, 3.0):
+            assert found(64, 1.0, rate).min() < 0.5, rate  # at no rate do all eight starts find it in 200 steps
+    late = found(64, 1.0, 0.03, steps=800)
+    assert late.min() > 0.9, late  # the factor does not make learning possible
+
+
+def test_a_key_inside_the_hull_of_the_others_never_has_the_largest_score():
+    for seed in STARTS:
+        rng = np.random.default_rng(seed)
+        keys = rng.standard_normal((6, 3))
+        share = rng.dirichlet(np.ones(6))
+        queries = 100 * rng.standard_normal((2000, 3))
+        assert np.all(queries @ (share @ keys) <= (queries @ keys.T).max(axis=1) + 1e-9)
+        outside = 3 * keys[0]  # the control
+        assert np.any(queries @ outside > (queries @ keys[1:].T).max(axis=1))
+
+
+def test_a_match_gets_nearly_all_the_weight_of_wide_queries_with_the_root_and_little_with_d():
+    for d, lowest, highest in ((16, 0.1, 0.25), (64, 0.4, 0.65), (256, 0.94, 1)):
+        for seed in range(8):
+            rng = np.random.default_rng(seed)
+            key = rng.standard_normal((200, 32, d))
+            query = 0.5 * key[:, 0] + np.sqrt(0.75) * rng.standard_normal((200, d))
+            scores = (key @ query[..., np.newaxis])[..., 0]
+            assert lowest < softmax(scores / np.sqrt(d))[:, 0].mean() <= highest
+            assert 1 / 32 < softmax(scores / d)[:, 0].mean() < 0.06

@@ -15,6 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 WORDS = " ".join(README.split())
+FIRST_PAGE = " ".join((ROOT / "chapters" / "index.md").read_text(encoding="utf-8").split())
 
 
 def reading(pattern):
@@ -39,9 +40,23 @@ def test_the_hours_are_those_of_the_chapters_and_exercises():
     whole = f"about {round(reading('*') / 60)} hours to read, and the {len(registry())} exercises"
     said = f"All chapters together take {whole} about {round(doing() / 60)} hours more."
     assert said in WORDS, f"README.md has to say: {said}"
+    assert said in FIRST_PAGE, f"chapters/index.md has to say: {said}"
     first = hours(reading("0[12]_*")), hours(doing("softmax", "attention"))
     said = f"take {first[0]} of reading and {first[1]} of exercises."
     assert said in WORDS, f"README.md has to say: {said}"
+
+
+def test_the_first_page_says_how_long_a_chapter_takes():
+    openers = [nbformat.read(path, as_version=4).cells[0].source for path in sorted(ROOT.glob("chapters/[0-9][0-9]_*.ipynb"))]
+    times = [re.search(r"\*\*Time\*\* about (\d+) minutes of reading, and (.+?) for the", opener) for opener in openers]
+    reading = [int(time[1]) for time in times]
+    written_out = {"an hour": 60, "one hour": 60, "two hours": 120}
+    doing = [written_out.get(time[2]) or int(time[2].removesuffix(" minutes")) for time in times]
+    said = (
+        f"A chapter takes {min(reading)} to {max(reading)} minutes to read, and its exercises take another "
+        f"{min(doing)} to {max(doing)} minutes."
+    )
+    assert said in FIRST_PAGE, f"chapters/index.md has to say: {said}"
 
 
 @pytest.mark.parametrize("minutes, said", [(140, "2 hours and 20 minutes"), (61, "1 hour and 1 minute"), (60, "1 hour")])

@@ -32,9 +32,9 @@ def test_sum_over_paths():
 
 
 def test_kronecker_delta(rng):
-    r"""\sum_j \delta_{ij}\, a_j = a_i"""
-    a, delta = rng.normal(size=K), np.eye(K)
-    agree([sum(delta[i, j] * a[j] for j in range(K)) for i in range(K)], a)
+    r"""\sum_j \delta_{ij}\, g_j = g_i"""
+    g, delta = rng.normal(size=K), np.eye(K)
+    agree([sum(delta[i, j] * g[j] for j in range(K)) for i in range(K)], g)
 
 
 def test_derivative_of_a_product(rng):

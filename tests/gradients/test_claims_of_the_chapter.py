@@ -17,9 +17,11 @@ def page():
     names = {}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("attnpage.plotting.setup", lambda: None)
-        for id in ("imports", "candidates", "candidates-tests", "learn-words", "learn-start"):
+        for id in ("imports", "candidates", "candidates-tests", "learn-words", "learn-start", "learn-gradients"):
             exec(cells[id], names)
         exec(cells["learn-train"].partition("yours =")[0], names)
+        for id in ("tiny-slopes", "tiny-example", "landscape", "landscape-counts", "loops", "loops-check", "library-agrees", "candidates-measured", "steps-methods"):
+            exec(cells[id], names)
     return names
 
 
@@ -55,12 +57,22 @@ def test_one_line_does_not_catch_a_wrong_factor(page):
 
 
 def test_a_scale_too_many_shows_only_if_d_is_not_one(page):
-    from attnexercises.gradients import suspect
-
     rng, right = np.random.default_rng(0), page["candidates"][4]
     for d in (1, 2, 4):
         inputs = [rng.standard_normal(shape) for shape in ((3, 2), (3, d), (5, d), (5, 2))]
-        assert np.allclose(suspect(*inputs)[0], right(*inputs)[0]) == (d == 1)
+        dQ = right(*inputs)[0]
+        assert np.allclose(dQ / np.sqrt(d), dQ) == (d == 1)
+
+
+def test_the_bug_of_the_exercise_shows_only_if_there_are_several_queries(page):
+    from attnexercises.gradients import suspect
+
+    rng, right = np.random.default_rng(0), page["candidates"][4]
+    for q in (1, 2, 4):
+        for k, d, v in ((5, 4, 2), (1, 4, 2), (5, 1, 2), (5, 4, 1)):
+            inputs = [rng.standard_normal(shape) for shape in ((q, v), (q, d), (k, d), (k, v))]
+            wrong = [not np.allclose(a, b) for a, b in zip(suspect(*inputs), right(*inputs), strict=True)]
+            assert wrong == [q > 1, q > 1, False]
 
 
 @pytest.mark.thorough
@@ -81,6 +93,94 @@ def test_two_wrong_gradients_learn_too(page):
 
 
 @pytest.mark.thorough
+def test_candidate_3_points_almost_right_while_the_loss_falls_and_later_not(page):
+    def direction(number, x, matrices):
+        return np.concatenate([part.ravel() for part in page["gradients"](page["candidates"][number], x, matrices)[1]])
+
+    lowest, seeds = {1: [], 3: []}, range(16)
+    for number, found in lowest.items():
+        for seed in seeds:
+            x, _, losses, history = page["train"](page["candidates"][number], seed)
+            pairs = [(direction(number, x, matrices), direction(4, x, matrices)) for matrices in history]
+            cosines = np.array([a @ b / np.linalg.norm(a) / np.linalg.norm(b) for a, b in pairs])
+            assert cosines[losses > loss_of_even_weights(x) / 4].min() > 0.9
+            found.append(cosines.min())
+    assert 0 < max(lowest[1]) < 0.5
+    assert min(lowest[3]) < 0 < max(lowest[3]) < 0.6  # uphill in some starts, never always right
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("common, learn_of", [(0.0, {1: 8, 3: 8, 4: 8}), (1.0, {1: 8, 3: 8, 4: 8}), (2.0, {1: 8, 4: 8}), (5.0, {3: 0, 4: 8})])
+def test_how_many_starts_learn_with_an_offset(page, common, learn_of):
+    for number, learn in learn_of.items():
+        assert sum(loss < 0.5 for loss, _ in results(page, page["candidates"][number], common=common)) == learn
+
+
+def test_the_right_gradient_takes_the_same_steps_with_the_offset(page):
+    right = page["candidates"][4]
+    for seed in range(8):
+        plain, moved = (page["train"](right, seed, steps=60, common=common)[3][-1] for common in (0.0, 5.0))
+        for a, b in zip(plain, moved, strict=True):
+            np.testing.assert_allclose(a, b, atol=1e-8)
+
+
+@pytest.mark.thorough
+def test_the_right_gradient_fails_at_a_rate_of_one(page):
+    for rate, learn in ((0.1, 16), (0.3, 16), (1.0, 0)):
+        assert sum(loss < 0.5 for loss, _ in results(page, page["candidates"][4], range(16), rate=rate)) == learn
+
+
+@pytest.mark.thorough
+def test_each_reason_to_wait_costs_steps(page):
+    small, right = page["small_matrices"], page["candidates"][4]
+    larger = lambda rng: [factor * w for factor, w in zip((10, 10, 1), small(rng), strict=True)]
+    given = lambda rng: [*small(rng)[:2], np.eye(7, 3, -4)]
+    both = lambda rng: [*larger(rng)[:2], np.eye(7, 3, -4)]
+
+    def steps(start, seed):
+        _, test, _, history = page["train"](right, seed, steps=60, start=start)
+        return next(step for step, w in enumerate(history) if page["look"](test, w)[CAT] > 0.5)
+
+    for seed in range(16):
+        plain, without_one, without_other, without = (steps(start, seed) for start in (small, given, larger, both))
+        assert max(without_one, without_other) < plain
+        assert without < max(without_one, without_other)
+
+
+def test_by_chance_the_row_mean_decides_between_up_and_down(page):
+    rng, right, wrong = np.random.default_rng(0), page["candidates"][4], page["candidates"][3]
+    uphill = {}
+    for q, k, d, v in ((2, 3, 4, 2), (6, 6, 6, 6)):
+        inputs = [[rng.standard_normal(shape) for shape in ((q, v), (q, d), (k, d), (k, v))] for _ in range(500)]
+        uphill[q, k] = sum(np.vdot(wrong(*each)[0], right(*each)[0]) < 0 for each in inputs)
+    assert 15 < uphill[2, 3] < 45
+    assert uphill[6, 6] < 5
+
+
+def test_how_many_walks_arrive(page):
+    right, wrong = page["end"](0.0, True), page["end"](0.0, False)
+    assert np.sum(wrong < 1e-3) == 300 > np.sum(right < 1e-3) > 250
+    patient = page["end"](0.0, True, steps=3000, length=0.01)
+    assert np.sum(patient < 1e-3) >= 298
+    for common in (1.0, 5.0):
+        assert np.sum(page["end"](common, True) < 1e-3) == np.sum(right < 1e-3)
+        assert np.sum(page["end"](common, False) < 1e-3) < 220
+
+
+def test_the_best_steps_are_where_the_chapter_says(page):
+    errors = page["errors"]
+    best = [steps[error.argmin()] for steps, error in errors.values()]
+    single, double, fourth = (error.min() for _, error in errors.values())
+    assert 5e-4 < best[0] < 5e-2
+    assert 6e-7 < best[1] < 6e-5
+    assert single < 1e-3
+    assert double < 1e-9
+    assert fourth < double / 10
+    steps, error = errors["central, float64"]
+    assert 1e-5 < error[np.abs(steps - 1e-12).argmin()] < 1e-2
+
+
+@pytest.mark.thorough
 @pytest.mark.parametrize("options", [{"steps": 150, "rate": 0.3}, {"steps": 600, "rate": 0.05}], ids=str)
 def test_an_offset_stops_them_and_not_the_right_one(page, options):
     learned = {
@@ -90,22 +190,3 @@ def test_an_offset_stops_them_and_not_the_right_one(page, options):
     assert 0 < learned[1] < 8
     assert learned[3] == 0
     assert learned[4] == 8
-
-
-@pytest.mark.thorough
-def test_with_steps_of_the_right_length_some_starts_learn_and_others_do_not(page):
-    right, wrong = page["candidates"][4], page["candidates"][3]
-    tokens = []
-
-    def lengthened(d_out, query, key, value):
-        x = tokens[-1]
-        ways = [[np.einsum("bnm,bnd->md", x, part) for part in way(d_out, query, key, value)[:2]] for way in (wrong, right)]
-        length, wanted = (np.sqrt(sum(np.sum(part**2) for part in way)) for way in ways)
-        d_query, d_key, d_value = wrong(d_out, query, key, value)
-        return d_query * wanted / length, d_key * wanted / length, d_value
-
-    learned = 0
-    for seed in range(8):
-        tokens.append(page["sentences"](np.random.default_rng(seed)))  # as `train` draws them
-        learned += results(page, lengthened, [seed], common=5.0, steps=300)[0][0] < 0.5
-    assert 0 < learned < 8

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from matplotlib.colors import to_rgb
 
 from attnlib.attention import attention
-from attnpage import tap_figure
+from attnpage import plotting, tap, tap_figure
 from tools.notebooks import compare
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -273,3 +274,17 @@ def test_a_wrong_input_is_refused_by_name(name):
     settings, message = BAD[name]
     with pytest.raises(TypeError if name in TYPES else ValueError, match=message):
         figure(**settings)
+
+
+def test_the_number_can_be_read_on_every_weight_in_both_schemes():
+    """At least 4.5 : 1 (WCAG 2), and with the other ink a strong or a weak colour would fail."""
+
+    def contrast(tint, scheme, ink):
+        colour, ground = (to_rgb(each[scheme]) for each in (tap._COLOURS["weights"], tap._GROUNDS))
+        light = plotting.luminance([tint / 100 * a + (1 - tint / 100) * b for a, b in zip(colour, ground, strict=True)])
+        return 1.05 / (light + 0.05) if ink == "white" else (light + 0.05) / 0.05
+
+    for tint in range(101):
+        for scheme, ink in enumerate(re.findall(r"ink: (\w+)", tap._inks("weights", tint))):
+            assert contrast(tint, scheme, ink) >= 4.5, (tint, scheme)
+    assert contrast(100, 0, "black") < 4.5 and contrast(100, 1, "white") < 4.5

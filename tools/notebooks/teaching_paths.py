@@ -24,7 +24,7 @@ TWO_HOURS = [
     ("01_softmax", ["The question", "Why the exponential", "When the formula meets a computer"], ["softmax"]),
     ("02_attention", ["The question", "From a dictionary to a soft lookup", "The formula", "Two tokens, on paper",
                       "Where queries, keys and values come from"], ["two_token_weight", "sdpa"]),
-    ("04_masks", ["Hide a key", "Show a leak", "More keys than queries"], ["causal_mask"]),
+    ("04_masks", ["Hide a key", "More keys than queries"], ["causal_mask"]),
 ]  # fmt: skip
 ONE_DAY = [
     ("01_softmax", ["The question", "Why the exponential", "When the formula meets a computer", "The library's softmax",

@@ -2,7 +2,7 @@
 
     python -m tools.recorded.cheating
 
-It runs the chapter's own cells and writes chapters/data/cheating.npz; `about` in the file says what the arrays are.
+It runs the chapter's own cell and writes chapters/data/cheating.npz; `about` in the file says what the arrays are.
 """
 
 from pathlib import Path
@@ -12,36 +12,38 @@ import numpy as np
 
 CHAPTERS = Path(__file__).resolve().parents[2] / "chapters"
 TARGET = CHAPTERS / "data" / "cheating.npz"
-CELLS = ("cheat-words", "cheat-train", "cheat-run")
 STARTS, SPREADS = range(10), (0.05, 0.3)
-ABOUT = """Made by tools/recorded/cheating.py with the cells of chapter 4.
-`shares` has the axes: spread of the start (0.05, 0.3), start (0 to 9), layer (no mask, future hidden),
-question, place. The questions: is the right word named in the whole sentence; is it named while the sentence is being
-written; is the own word named then; is the word of the key with the largest weight named then?"""
+ABOUT = """Made by tools/recorded/cheating.py with a cell of chapter 4.
+`shares` has the axes: spread of the start (0.05, 0.3), start (0 to 9), layer (learned without a mask, with the future
+hidden), question, place. The questions: is the right word named in the whole sentence, with everything in sight; with
+the future hidden; while the sentence is being written; is the own word named then?
+`losses` has the axes: spread, start, layer."""
 
 
-def experiment(words=5):
-    """The names that the chapter's cells define, `train`, `by_place` and what they use, with a circle of so many words."""
+def experiment(words=9, lessons=300):
+    """The names that the chapter's cell defines, `train`, `by_place` and what they use.
+
+    The circle has so many words, and so many sentences are learned.
+    """
     from attnlib.attention import attention, attention_backward
 
     cells = {cell.id: cell.source for cell in nbformat.read(CHAPTERS / "04_masks.ipynb", as_version=4).cells}
     names = {"np": np, "attention": attention, "attention_backward": attention_backward}
-    for name in CELLS:
-        source = cells[name].partition("\ntrained = ")[0].partition("\nrows = ")[0]  # the definitions alone
-        exec(compile(source.replace("n, size = 6, 5", f"n, size = 6, {words}"), name, "exec"), names)
-    assert names["size"] == words
+    source = cells["cheat-run"].partition("\ntrained = ")[0]  # the definitions alone
+    source = source.replace("n, size = 8, 9", f"n, size = 8, {words}").replace("sentences(300,", f"sentences({lessons},")
+    exec(compile(source, "cheat-run", "exec"), names)
+    assert names["size"] == words and len(names["x"]) == lessons
     return names
 
 
-def shares(names, start, spread):
-    """The shares of both layers after one start: (layer, question, place)."""
-    return [
-        names["by_place"](names["train"](causal, start=start, spread=spread)[0], causal) for causal in (False, True)
-    ]
+def shares(names, start, spread, **how):
+    """What both layers name right after one start, (layer, question, place), and their losses."""
+    both = [names["train"](causal, start=start, spread=spread, **how) for causal in (False, True)]
+    return [names["by_place"](matrices) for matrices, _, _ in both], [losses[-1] for _, losses, _ in both]
 
 
 if __name__ == "__main__":
     names = experiment()
-    found = [[shares(names, start, spread) for start in STARTS] for spread in SPREADS]
-    np.savez_compressed(TARGET, shares=np.array(found), about=ABOUT)
+    found, losses = zip(*(zip(*(shares(names, start, spread) for start in STARTS)) for spread in SPREADS))
+    np.savez_compressed(TARGET, shares=np.array(found), losses=np.array(losses), about=ABOUT)
     print(np.array(found).shape, TARGET.stat().st_size, "bytes")

@@ -56,7 +56,7 @@ def drawing(weights):
         shown = f'<tspan class="{kind}" fill="currentColor">{word}</tspan>' if kind else word
         letters.append(f'<text x="{place}" y="{LINE}">{shown}{"." if word == words[-1] else ""}</text>')
         if word in weights:
-            numbers.append(f'<text x="{place}" y="{LINE + 20}">{weights[word]:.2f}</text>')
+            numbers.append(f'<text x="{place}" y="{LINE + 22}">{100 * weights[word]:.1f}</text>')
     return "\n".join(
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{HEIGHT}" font-family="sans-serif" '
@@ -69,15 +69,15 @@ def drawing(weights):
             '<g class="weights" fill="none" stroke="currentColor">',
             *lines,
             "</g>",
-            '<g fill="currentColor" font-size="15" text-anchor="middle">',
+            '<g fill="currentColor" font-size="16" text-anchor="middle">',
             *letters,
             "</g>",
-            '<g class="weights" fill="currentColor" font-size="12" text-anchor="middle">',
+            '<g class="weights" fill="currentColor" font-size="15" text-anchor="middle">',
             *numbers,
             "</g>",
-            f'<g fill="currentColor" font-size="12"><text x="{WIDTH / 2:g}" y="{LINE + 44}" text-anchor="middle">'
+            f'<g fill="currentColor" font-size="15"><text x="{WIDTH / 2:g}" y="{LINE + 47}" text-anchor="middle">'
             f'<tspan class="query" fill="currentColor">{ASKS}</tspan> looks at each word with the '
-            '<tspan class="weights" fill="currentColor">weight</tspan> under it</text></g>',
+            '<tspan class="weights" fill="currentColor">weight</tspan> under it, in %</text></g>',
             "</svg>\n",
         ]
     )

@@ -83,3 +83,22 @@ def test_most_of_the_jacobian_of_a_product_is_zero():
     assert np.count_nonzero(jacobian) * 8 == jacobian.size  # one part in n, the number of rows
     assert 8 * (1024 * 512) ** 2 == pytest.approx(2.2e12, rel=0.01)
     assert 8 * (1024 * 512) ** 2 / 1024 == pytest.approx(2.1e9, rel=0.03)
+
+
+def test_the_cheap_order_is_that_of_a_single_row():
+    def from_the_left(rows):
+        return rows * 300 * 400 + rows * 400 * 500
+
+    def matrices_first(rows):
+        return 300 * 400 * 500 + rows * 300 * 500
+
+    assert (from_the_left(1), matrices_first(1)) == (320_000, 60_150_000)
+    assert (from_the_left(500), matrices_first(500)) == (160_000_000, 135_000_000)
+
+
+@pytest.mark.parametrize("d", [2, 16, 64])
+def test_the_variance_of_a_dot_product_needs_mean_0(d):
+    for seed in range(8):
+        a, b = np.random.default_rng(seed).normal(size=(2, 20_000, d))
+        assert (3 * a * 2 * b).sum(axis=1).var() == pytest.approx(36 * d, rel=0.08)  # each factor of the box counts
+        assert ((a + 1) * (b + 1)).sum(axis=1).var() == pytest.approx(3 * d, rel=0.08)  # with mean 1, three times the box

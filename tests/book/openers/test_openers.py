@@ -45,6 +45,46 @@ def test_the_first_page_has_a_card_for_each_chapter(site):
     assert all(question.endswith("?") for _, _, question in cards)
 
 
+def test_the_drawing_of_the_first_page_names_each_chapter_by_its_number(site):
+    page = (site / "chapters" / "index.html").read_text(encoding="utf-8")
+    drawn = page[page.index('aria-labelledby="whole-title') : page.index("Every query is compared")]
+    assert "{chapter" not in drawn
+    named = {int(number) for found in re.findall(r"chapters? (\d+(?: and \d+)*)<", drawn) for number in found.split(" and ")}
+    assert named == {int(name[:2]) for name in CHAPTERS if name[0].isdigit()}, "chapters/diagrams/whole.svg names other chapters"
+
+
+class Environment:
+    """What the first page needs to know of a book with two chapters; the file of the second has another number."""
+
+    def __init__(self, folder):
+        self.srcdir = folder
+        self.config = type("Config", (), {"root_doc": "chapters/index"})
+        self.toctree_includes = {"chapters/index": ["chapters/start", "chapters/01_one", "chapters/07_two"], "chapters/07_two": ["chapters/more", "chapters/api/one"]}
+        self.toc_secnumbers = {"chapters/01_one": {"": (1,)}, "chapters/07_two": {"": (2,)}}
+
+
+def test_numbers_are_those_of_the_table_of_contents_not_of_the_files(tmp_path):
+    env = Environment(tmp_path)
+    assert list(openers.in_order(env)) == ["index", "start", "one", "two", "more"]
+    assert openers.in_order(env)["one"] == "chapters/01_one"
+    assert openers.number_of(env, openers.in_order(env)["two"]) == "2"
+    assert openers.number_of(env, "chapters/start") == ""
+
+
+@pytest.mark.parametrize("text, shown, warns", [
+    ("{chapter two}", "chapter 2", False), ("{chapter one two}", "chapters 1 and 2", False), ("{chapter one three}", "chapter 1", True),
+])  # fmt: skip
+def test_a_drawing_is_given_its_numbers_and_a_chapter_that_is_not_there_is_told(tmp_path, monkeypatch, text, shown, warns):
+    (tmp_path / "chapters").mkdir()
+    (tmp_path / "chapters" / "all.svg").write_text(f"<svg>{text}</svg>", encoding="utf-8")
+    warnings = []
+    monkeypatch.setattr(openers.logger, "warning", lambda *words, **place: warnings.append(words))
+    page = nodes.section("", openers.numbered_diagram(file="all.svg", caption="A < B"))
+    openers.fill_diagrams(type("App", (), {"env": Environment(tmp_path)}), page, "chapters/index")
+    assert page.children[0].astext() == f'<figure class="diagram"><svg>{shown}</svg><figcaption>A &lt; B</figcaption></figure>'
+    assert bool(warnings) == warns
+
+
 def test_a_picture_uses_the_colours_of_the_quantities_alone():
     allowed = {"query", "key", "value", "scores", "weights", "output"}
     for path in (ROOT / "chapters" / "pictures").glob("*.svg"):

@@ -18,8 +18,8 @@ wrong("allowed_pairs", "the counts multiplied")(6 * 15)
 wrong("allowed_pairs", "a share in place of a number", says=r"50 times too small")(21 / 50)
 wrong("allowed_pairs", "a word", says=r"number is expected")("21 pairs")
 wrong("spot_mask", "a plausible word that is not on the list", says=r"one of the words")("no renormalisation")
-wrong("spot_mask", "the words run together", says=r"one of the words")("aftersoftmax")
-wrong("spot_mask", "a sentence", says=r"one of the words")("The mask is applied after the softmax.")
+wrong("spot_mask", "the words run together", says=r"one of the words")("finitefill")
+wrong("spot_mask", "a sentence", says=r"one of the words")("Hidden scores are set to -10.")
 wrong("spot_mask", "the letter of the row in the table", says=r"a word is expected")(4)
 
 # --- several heads --------------------------------------------------------------------------------

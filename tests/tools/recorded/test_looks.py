@@ -17,8 +17,9 @@ def test_the_stored_drawing_is_that_of_chapter_2(weights):
     stored = looks.PICTURE.read_text(encoding="utf-8")
     said = compare.same("image/svg+xml", stored, looks.drawing(weights))
     assert not said, f"{said}; if chapter 2 has another example: python -m tools.recorded.looks"
-    shown = [float(number) for number in re.findall(r">(0\.\d\d)</text>", stored)]
-    assert shown == pytest.approx([weights[word] for word in looks.SENTENCE.split() if word in weights], abs=0.01)
+    shown = [float(number) for number in re.findall(r">(\d+\.\d)</text>", stored)]
+    assert shown == pytest.approx([100 * weights[word] for word in looks.SENTENCE.split() if word in weights], abs=0.05)
+    assert sum(shown) == pytest.approx(100)  # whoever adds them up finds what the first page says
 
 
 def test_another_weight_is_another_drawing(weights):

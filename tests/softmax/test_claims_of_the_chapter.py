@@ -1,0 +1,250 @@
+"""What chapter 1 says of its experiments, with other starts, sizes and rates, beside the controls that should fail."""
+
+from pathlib import Path
+
+import nbformat
+import numpy as np
+import pytest
+
+from attnlib.softmax import log_softmax, logsumexp, softmax, softmax_backward
+
+CHAPTER = Path(__file__).resolve().parents[2] / "chapters/01_softmax.ipynb"
+SEEDS = range(8, 24)  # the page itself shows the seeds 0 to 7
+
+
+@pytest.fixture(scope="module")
+def page():
+    """The names that the cells with experiments define; the reader's own functions are the book's here."""
+    cells = {cell["id"]: cell.source for cell in nbformat.read(CHAPTER, as_version=4).cells}
+    names = {}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("attnpage.plotting.setup", lambda: None)
+        exec(cells["imports"], names)
+        names |= {"my_softmax": softmax, "my_backward": softmax_backward, "my_step": step, "table": lambda *_, **__: None}
+        for id in ("divide", "loops", "thresholds"):
+            exec(cells[id], names)
+        exec("import attnlib.softmax as library", names)
+        exec(cells["logsumexp-gradient-check"].partition("\nerrors")[0], names)
+        exec(cells["wrong-formulas"], names)
+        exec(cells["wrong-formulas-table"].partition("\ntested")[0], names)
+        exec(cells["train"].partition("\n")[2], names)  # the first line asks for the reader's own step
+        exec(cells["loss-figure"].partition("\n_, losses_of")[0], names)
+        exec(cells["write"].partition("\nfor T")[0], names)
+        exec(cells["saturation-lengths"], names)
+        exec(cells["division-free-run"].partition("\noffsets")[0], names)
+        exec(cells["assumption-run"].partition("\nfar")[0], names)
+    return names
+
+
+def step(scores, now, following, rate):
+    gradient = np.zeros_like(scores)
+    np.add.at(gradient, now, softmax(scores[now]) - np.eye(len(scores))[following])
+    return scores - rate * gradient / len(now)
+
+
+def trained(page, step, rate, steps=500, start=None):
+    """The table and all losses, computed without a weight."""
+    now, following = page["now"], page["following"]
+    scores, losses = np.zeros((len(page["letters"]),) * 2) if start is None else start, []
+    for _ in range(steps):
+        losses.append((logsumexp(scores)[now] - scores[now, following]).mean())
+        scores = step(scores, now, following, rate)
+    return scores, np.array(losses)
+
+
+def counts_of(page):
+    counts = np.zeros((len(page["letters"]),) * 2)
+    np.add.at(counts, (page["now"], page["following"]), 1)
+    return counts
+
+
+# The derivation
+
+
+def test_the_second_demand_is_needed_for_a_ratio_and_not_for_a_difference():
+    """A rule with the right differences of weights, 1/k + (x - mean)/10, ignores newcomers and a shift, but not the order."""
+    linear = lambda x: 1 / len(x) + 0.1 * (x - x.mean())
+    for third in (0.1, -3.0):
+        weights = linear(np.array([2.0, 1.0, third]))
+        assert np.isclose(weights[0] - weights[1], 0.1) and np.all(weights > 0)
+    assert np.any(linear(np.array([20.0, 1.0, 0.1])) < 0), "it fails for scores that lie far apart, as the first demand asks of any"
+
+
+def test_two_candidates_alone_would_leave_the_rule_open():
+    """Odds of (lead + lead**3) in the exponent meet the demands for two candidates, and fail with a third between them."""
+    ratio = lambda lead: np.exp(lead + lead**3)
+    leads = np.linspace(-2, 2, 9)
+    assert np.all(np.diff(ratio(leads)) > 0) and np.allclose(ratio(leads) * ratio(-leads), 1)
+    assert not np.isclose(ratio(2.0), ratio(1.0) ** 2)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("temperature", [0.3, 1.0, 7.0])
+def test_every_temperature_meets_the_three_demands(seed, temperature):
+    x = np.random.default_rng(seed).normal(size=6)
+    weights, c = softmax(x / temperature), np.exp(1 / temperature)
+    assert np.all(np.argsort(weights) == np.argsort(x))
+    np.testing.assert_allclose(softmax((x + 3) / temperature), weights, rtol=1e-12)
+    np.testing.assert_allclose(weights[0] / weights[1], c ** (x[0] - x[1]), rtol=1e-12)
+    fewer = softmax(x[:2] / temperature)
+    np.testing.assert_allclose(fewer[0] / fewer[1], weights[0] / weights[1], rtol=1e-12)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_other_rule_breaks_the_second_demand_alone(page, seed):
+    x, rule = np.random.default_rng(seed).normal(size=4), page["other_rule"]
+    assert np.all(rule(x) > 0) and np.all(np.argsort(rule(x)) == np.argsort(x))
+    np.testing.assert_allclose(rule(x + 5), rule(x), rtol=1e-12)
+    further = np.append(x, x.min() - 6)
+    assert not np.isclose(rule(further)[0] / rule(further)[1], rule(x)[0] / rule(x)[1], rtol=0.01)
+
+
+# Floating point
+
+
+def test_bfloat16_is_that_of_another_library(page):
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    x = np.random.default_rng(0).normal(size=1000) * np.geomspace(1e-30, 1e30, 1000)
+    np.testing.assert_array_equal(page["bfloat16"](x), x.astype(np.float32).astype(ml_dtypes.bfloat16).astype(np.float32))
+
+
+def test_1000_1001_1002_are_one_number_in_bfloat16_only(page):
+    scores = np.array([1000.0, 1001.0, 1002.0])
+    assert len(np.unique(page["bfloat16"](scores))) == 1
+    assert len(np.unique(scores.astype(np.float16))) == 3
+
+
+@pytest.mark.parametrize("name, last", [("float16", 2048), ("bfloat16", 256)])
+def test_a_running_sum_of_ones_stands_still(page, name, last):
+    rounded = {"float16": np.float16, "bfloat16": page["bfloat16"]}[name]
+    for total in range(last):
+        assert rounded(total + 1) == total + 1
+    assert rounded(last + 1) == last
+
+
+def test_the_logarithm_of_a_weight_is_lost_and_the_loss_from_the_scores_is_not():
+    scores = np.array([2000.0, 0.0])
+    with np.errstate(divide="ignore"):
+        assert np.isinf(np.log(softmax(scores))[1])
+    assert logsumexp(scores) - scores[1] == 2000 == -log_softmax(scores)[1]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_digits_that_each_form_loses(page, seed):
+    lost = {offset: page["digits_lost"](offset, seed) for offset in (0, 10, 100, 1000)}
+    assert np.all(lost[10][:2] < 1), "the offset of practice costs less than a digit"
+    assert np.all(lost[1000][:2] > 2.2)
+    assert all(low[2] < 0.6 for low in lost.values()), "subtracting the maximum first is the control"
+
+
+# Checks that have to fail
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_logsumexp_gradient_one_per_cent_too_large_is_seen(page, seed):
+    assert page["off"](1, seed) < 1e-8 and page["off"](1.01, seed) > 1e-3
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_which_consequence_each_wrong_formula_breaks(page, seed):
+    tests = {name: page["four_tests"](formula, seed) for name, formula in page["formulas"].items()}
+    assert max(tests["right"]) < 1e-7
+    row_sum, shift, error, ones = tests["sigmoid rule"]
+    assert min(row_sum, shift, error, ones) > 0.04
+    row_sum, shift, error, ones = tests["turned column"]
+    assert min(row_sum, error) > 0.04 and max(shift, ones) < 1e-12
+
+
+def test_the_turned_column_does_not_run_on_three_by_five(page):
+    weights = softmax(np.zeros((3, 5)))
+    with pytest.raises(ValueError, match="broadcast"):
+        page["formulas"]["turned column"](weights, weights)
+
+
+# The model that writes
+
+
+@pytest.mark.parametrize("rate", [0.1, 1.0, 4.0, 20.0])
+def test_the_right_step_never_raises_the_loss(page, rate):
+    assert np.all(np.diff(trained(page, step, rate)[1]) < 1e-12)
+
+
+def test_a_rate_of_40_does(page):
+    assert np.any(np.diff(trained(page, step, 40.0)[1]) > 1e-6)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_other_starts_end_at_the_same_loss(page, seed):
+    start = np.random.default_rng(seed).normal(size=(len(page["letters"]),) * 2)
+    losses = trained(page, step, 4.0, start=start)[1]
+    counts = counts_of(page)
+    best = -np.log(counts[page["now"], page["following"]] / counts[page["now"]].sum(axis=-1)).mean()
+    assert best < losses[-1] < best + 0.02
+    assert np.all(losses > best)
+
+
+@pytest.mark.parametrize("rate", [0.5, 4.0, 20.0, 100.0])
+def test_overwriting_falls_and_then_rises_at_every_rate(page, rate):
+    losses = trained(page, page["overwriting_step"], rate, 2000)[1]
+    assert losses.min() < 2 < losses[-1]
+    scores = trained(page, page["overwriting_step"], rate, 2000)[0]
+    for letter in np.unique(page["now"]):
+        (places,) = np.nonzero(page["now"] == letter)
+        assert scores[letter].argmax() == page["following"][places[-1]], "the push that survives is the last one"
+
+
+def pairs(page, learned, temperature, seed):
+    """The pairs of letters that the page's `write` puts down with this table."""
+    page["learned"] = learned
+    written = page["write"](temperature, 400, seed)
+    return list(zip(written[:-1], written[1:], strict=True))
+
+
+@pytest.mark.thorough
+def test_a_hotter_model_writes_more_pairs_and_a_longer_training_fewer_new_ones(page):
+    counts, seeds = counts_of(page), SEEDS[:8]
+    short, usual = (trained(page, step, 4.0, steps)[0] for steps in (50, 500))
+    new = lambda learned, T: [np.mean([counts[pair] == 0 for pair in pairs(page, learned, T, seed)]) for seed in seeds]
+    different = [[len(set(pairs(page, usual, T, seed))) for seed in seeds] for T in (0.2, 1.0, 3.0)]
+    assert max(different[0]) < min(different[1]) and max(different[1]) < min(different[2])
+    assert min(new(short, 1.0)) > max(new(usual, 1.0)) and min(new(short, 3.0)) > max(new(usual, 3.0)) > 0.3
+    assert max(new(usual, 0.2)) == 0
+
+
+# Saturation
+
+
+def mean_lengths(page, candidates, spreads, seeds=SEEDS):
+    return np.array([[page["lengths_of_gradients"](s, seed, candidates)[0].mean() for s in spreads] for seed in seeds])
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("candidates", [2, 3, 4, 5])
+def test_with_few_scores_the_gradient_only_gets_shorter(page, candidates):
+    lengths = mean_lengths(page, candidates, (0.1, 0.5, 1, 2, 3, 5, 10, 30)).mean(axis=0)
+    assert np.all(np.diff(lengths) < 0.005 * lengths[0])
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("candidates, least, most", [(8, 0.01, 0.12), (32, 0.5, 0.8)])
+def test_with_many_it_rises_first(page, candidates, least, most):
+    lengths = mean_lengths(page, candidates, (0.1, 1, 1.5, 2, 3)).mean(axis=0)
+    assert least < lengths.max() / lengths[0] - 1 < most
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("candidates", [8, 32, 128])
+def test_the_typical_row_has_decided_and_open_rows_carry_most_of_the_length(page, candidates):
+    for seed in SEEDS[:8]:
+        length, is_open = page["lengths_of_gradients"](30, seed, candidates)
+        assert np.median(length) < 0.02 * length.mean()
+        assert is_open.mean() < 0.25 and length[is_open].sum() > 0.7 * length.sum()
+
+
+@pytest.mark.thorough
+def test_the_mean_falls_like_one_over_the_spread(page):
+    spreads = np.array([30, 100, 300, 1000])
+    products = spreads * mean_lengths(page, 32, spreads).mean(axis=0)
+    assert products.max() / products.min() < 1.25, products
+    opened = [np.mean([page["lengths_of_gradients"](s, seed)[1].mean() for seed in SEEDS]) for s in spreads] * spreads
+    assert opened.max() / opened.min() < 1.25, opened
