@@ -125,9 +125,7 @@ def _with_forward(arguments):
 
 
 _BACKWARD = Exercise(
-    "flash_backward",
     title="Compute the weights again",
-    chapter="recompute",
     level="hard",
     minutes=30,
     blanks=6,
@@ -138,22 +136,13 @@ _BACKWARD = Exercise(
         Probe("all sizes differ, ragged tiles", _backward_case(5, 7, 2, 3, d=6)),
         Probe("causal, square", _backward_case(6, 6, 2, 2, True, d=7, v=3), why="Tiles above, on and below the diagonal."),
         Probe("one tile", _backward_case(3, 5, 4, 6, d=3, v=6), why="Nothing to accumulate."),
-        Probe(
-            "causal, the queries at the end of the keys", _backward_case(5, 7, 2, 3, True, d=4, v=6),
-            why="Query i sees keys up to i + k - q, and a tile may be cut anywhere by that line.",
-        ),
-        Probe(
-            "rows 1000 apart", _backward_case(4, 7, 3, 2, d=3, v=2, apart=1000.0), "edge",
-            why="exp(scores) and exp(logsumexp) overflow or vanish; only their difference is a number to exponentiate.",
-        ),
-        Probe(
-            "one query, one key, one feature", _backward_case(1, 1, 2, 2, True, d=1, v=1), "edge",
-            why="Axes of size 1 stay.",
-        ),
-        Probe(
-            "causal, zeros among the scores", _backward_case(4, 7, 3, 2, True, d=2, zeros=True), "edge",
-            why="A score of 0 is a score like any other; and here more queries than keys are in a tile.",
-        ),
+        Probe("causal, the queries at the end of the keys", _backward_case(5, 7, 2, 3, True, d=4, v=6),
+            why="Query i sees keys up to i + k - q, and a tile may be cut anywhere by that line."),
+        Probe("rows 1000 apart", _backward_case(4, 7, 3, 2, d=3, v=2, apart=1000.0), "edge",
+            why="exp(scores) and exp(logsumexp) overflow or vanish; only their difference is a number to exponentiate."),
+        Probe("one query, one key, one feature", _backward_case(1, 1, 2, 2, True, d=1, v=1), "edge", why="Axes of size 1 stay."),
+        Probe("causal, zeros among the scores", _backward_case(4, 7, 3, 2, True, d=2, zeros=True), "edge",
+            why="A score of 0 is a score like any other; and here more queries than keys are in a tile."),
     ),
     mistakes=backward_mistakes.FLASH_BACKWARD,
     hints=(
@@ -172,5 +161,3 @@ _BACKWARD = Exercise(
     atol=1e-10,  # where scores near 1000 are subtracted from their logsumexp, sums that should be 0 are 1e-12
     method=_backward_method,
 )  # fmt: skip
-
-EXERCISES = (_BACKWARD,)
