@@ -146,9 +146,9 @@ _FIRST = Exercise(
         "If the scores of one letter fall by 3 from place to place, the first gets at least 0.95 of what these "
         "share. The right letter must be worth more than the whole fall, from the first place to the last.",
     ),
-    why="The score is a bonus for the own letter, minus 3 for each place. Among keys of one letter the first wins "
-    "with 0.95; the bonus, 3 times the number of places, is more than any early place of another letter can make up "
-    "for.",
+    why="The score is a bonus for the own letter, minus t for each place. Among the keys of one letter the first gets at "
+    "least 1 / (1 + e^-t + e^-2t + ...) = 1 - e^-t, so any t above log 10 gives it more than 0.9; with t = 3 it gets 0.95. "
+    "The bonus, t times the number of places, is more than any early place of another letter can make up for.",
     insight="A score adds up wishes. The larger wish is decided first, and the smaller wish decides among what is left.",
 )  # fmt: skip
 

@@ -52,26 +52,26 @@ def test_circuits(rng):
 
 
 def test_linear_layer(rng):
-    r"""\begin{gathered} dW_{ij} = \sum_{b,n} H_{bni}\,dY_{bnj}\\ d\beta_j = \sum_{b,n} dY_{bnj}\\ dH_{bni} =
-    \sum_j dY_{bnj}W_{ij} \end{gathered}"""
-    hidden, weight, beta = rng.normal(size=(B, N, D)), rng.normal(size=(D, V)), rng.normal(size=V)
+    r"""\begin{gathered} dW^O_{ij} = \sum_{b,n} H_{bni}\,dY_{bnj}\\ db^O_j = \sum_{b,n} dY_{bnj}\\ dH_{bni} =
+    \sum_j dY_{bnj}W^O_{ij} \end{gathered}"""
+    hidden, weight, bias = rng.normal(size=(B, N, D)), rng.normal(size=(D, V)), rng.normal(size=V)
     d_y = rng.normal(size=(B, N, V))
 
-    def loss(hidden, weight, beta):
-        return np.vdot(d_y, hidden @ weight + beta)
+    def loss(hidden, weight, bias):
+        return np.vdot(d_y, hidden @ weight + bias)
 
     d_weight = np.einsum("bni,bnj->ij", hidden, d_y)
-    d_beta = np.einsum("bnj->j", d_y)
+    d_bias = np.einsum("bnj->j", d_y)
     d_hidden = np.einsum("bnj,ij->bni", d_y, weight)
-    agree_with_slope(d_weight, lambda weight: loss(hidden, weight, beta), weight)
-    agree_with_slope(d_beta, lambda beta: loss(hidden, weight, beta), beta)
-    agree_with_slope(d_hidden, lambda hidden: loss(hidden, weight, beta), hidden)
+    agree_with_slope(d_weight, lambda weight: loss(hidden, weight, bias), weight)
+    agree_with_slope(d_bias, lambda bias: loss(hidden, weight, bias), bias)
+    agree_with_slope(d_hidden, lambda hidden: loss(hidden, weight, bias), hidden)
 
 
 def test_layer_backward(rng):
     r"""\begin{gathered} dW^O = H^\top dY,\quad db^O = \textstyle\sum dY\\ [\,dO_1\cdots dO_h\,] =
-    dY\,{W^O}^\top\\[6pt] dO_i \to dQ_i,\, dK_i,\, dV_i \to \text{merge}\\[6pt] dW^Q = X^\top dQ,\quad
-    db^Q = \textstyle\sum dQ\\ dW^K = C^\top dK,\quad db^K = \textstyle\sum dK\\ dW^V = C^\top dV,\quad
+    dY\,{W^O}^\top\\[6pt] dQ_i,\, dK_i,\, dV_i \text{ from } dO_i \text{ by (3.6)}\\ dQ =
+    [\,dQ_1\cdots dQ_h\,], \text{ and so } dK, dV\\[6pt] dW^Q = X^\top dQ,\quad db^Q = \textstyle\sum dQ\\ dW^K = C^\top dK,\quad db^K = \textstyle\sum dK\\ dW^V = C^\top dV,\quad
     db^V = \textstyle\sum dV\\[6pt] dX = dQ\,{W^Q}^\top\\ dC = dK\,{W^K}^\top + dV\,{W^V}^\top
     \end{gathered}"""
     params, x, context = layer(rng, bias=True)
