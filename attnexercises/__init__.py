@@ -14,7 +14,7 @@ function that passed: ``save("softmax")`` writes it into their own file ``my_att
 ``my_library()`` tests this file, and ``load("softmax")`` loads a function from it.
 
 Authors use `Exercise`, `Probe`, `Mistake`, `value_exercise`, `grade` and `Result`. To add an
-exercise, write it into the list ``EXERCISES`` of a file in its chapter's folder.
+exercise, write it into a file in its chapter's folder.
 
 The package has one folder for each chapter with exercises, and these besides: `engine` judges an
 answer, `method` observes how an answer computes its result, `failing_case` finds the smallest input

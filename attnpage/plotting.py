@@ -291,7 +291,23 @@ def _short(number, digits):
 
 
 def luminance(rgb):
-    """Of a colour of three parts from 0 to 1, as WCAG 2 has it: 0 for black, 1 for white."""
+    """Return the relative luminance of a colour, as WCAG 2 defines it.
+
+    Parameters
+    ----------
+    rgb : sequence of float
+        The three parts of the colour, from 0 to 1.
+
+    Returns
+    -------
+    float
+        From 0 for black to 1 for white.
+
+    Examples
+    --------
+    >>> luminance((0, 0, 0)), round(luminance((1, 1, 1)), 9)
+    (0.0, 1.0)
+    """
     red, green, blue = (((part + 0.055) / 1.055) ** 2.4 if part > 0.04045 else part / 12.92 for part in rgb)
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 

@@ -51,14 +51,7 @@ def _same_places(rng):
 
 
 _DISTANCE = Exercise(
-    "distance_attention",
-    title="Attention by distance",
-    chapter="attention",
-    level="medium",
-    minutes=15,
-    blanks=2,
-    oracle=_distance_oracle,
-    solution=distance_attention,
+    title="Attention by distance", level="medium", minutes=15, blanks=2, oracle=_distance_oracle, solution=distance_attention,
     probes=(
         Probe("all sizes differ", _inputs(3, 5, 6, 4)),
         Probe("q = k = d = v", _inputs(4, 4, 4, 4), "equal", "square inputs"),
@@ -76,7 +69,8 @@ _DISTANCE = Exercise(
             "You used half the length of each key. The expansion contains half of the squared length.", 2, sets="key"),
         Mistake("whole_length", "(key**2).sum(axis=1, keepdims=True) / 2 -> (key**2).sum(axis=1, keepdims=True) ** 0.5",
             "You used the length of each key. The expansion contains half of the squared length.", 2, sets="key"),
-        Mistake("sum_of_entries", "key**2 -> key", "You summed the entries of each key. The expansion contains the sum of their squares.", 2, sets="key"),
+        Mistake("sum_of_entries", "key**2 -> key",
+            "You summed the entries of each key. The expansion contains the sum of their squares.", 2, sets="key"),
         Mistake("mean_square", "(key**2).sum -> (key**2).mean", "You averaged the squares of a key's features. A squared length is their sum.", 2),
         Mistake("sign", "-(key**2) -> (key**2)", "The term of the keys has the wrong sign. It has to lower the score of a long key.", 2),
         Mistake("both_norms", "np.ones((len(query), 1)) -> -(query**2).sum(axis=1, keepdims=True) / 2",
@@ -103,31 +97,28 @@ _DISTANCE = Exercise(
             "You averaged the squared differences over the features. A squared distance is their sum.", 2),
         Mistake("city_block", "longer_query @ longer_key.mT -> -np.abs(query[:, np.newaxis] - key).sum(axis=2)",
             "You summed the absolute differences. The exercise asks for the squared differences.", 1, sets="score"),
-        Mistake("cosine", "longer_query @ longer_key.mT -> "
-            "query @ key.mT / np.linalg.norm(query, axis=1, keepdims=True) / np.linalg.norm(key, axis=1)",
+        Mistake("cosine",
+            "longer_query @ longer_key.mT -> query @ key.mT / np.linalg.norm(query, axis=1, keepdims=True) / np.linalg.norm(key, axis=1)",
             "You scaled queries and keys to length one. That compares directions and ignores how far apart they are.", 1, sets="score"),
         Mistake("nearest", "weights @ value -> value[scores.argmax(axis=1)]",
             "You picked the nearest key only. A softmax gives every key a share.", 1, sets="weights"),
-        Mistake("axis_queries", ("exponentials = -> scores = scores - (query**2).sum(axis=1, keepdims=True) / 2\nexponentials =",
-                "scores.max(axis=1 -> scores.max(axis=0",
-                "exponentials.sum(axis=1 -> exponentials.sum(axis=0"),
+        Mistake("axis_queries",
+            ("exponentials = -> scores = scores - (query**2).sum(axis=1, keepdims=True) / 2\nexponentials =",
+             "scores.max(axis=1 -> scores.max(axis=0", "exponentials.sum(axis=1 -> exponentials.sum(axis=0"),
             "The softmax ran over the queries. Each query has to spread its own weights over the keys.", 3, sets="weights"),
-        Mistake("not_normalised", ("exponentials = -> scores = scores - (query**2).sum(axis=1, keepdims=True) / 2\nexponentials =",
-                "scores - scores.max(axis=1, keepdims=True) -> scores",
-                "exponentials / exponentials.sum(axis=1, keepdims=True) -> exponentials"),
+        Mistake("not_normalised",
+            ("exponentials = -> scores = scores - (query**2).sum(axis=1, keepdims=True) / 2\nexponentials =",
+             "scores - scores.max(axis=1, keepdims=True) -> scores", "exponentials / exponentials.sum(axis=1, keepdims=True) -> exponentials"),
             "You multiplied the values by the exponentials. Divide the exponentials of each query by their sum first.", 3, sets="weights"),
     ),
     hints=(
         "Multiply out the square in the score. It has three terms. Which of them differ from key to key?",
-        "The term of the query alone is the same for all keys, so it cancels in the softmax. Half the squared length "
-        "of each key remains, and it has to be subtracted.",
-        "A dot product multiplies the new feature of the query by the new feature of the key. Let one of the two be "
-        "the number 1, and let the other carry the missing term.",
+        "The term of the query alone is the same for all keys, so it cancels in the softmax. Half the squared length of each key remains, and it has "
+        "to be subtracted.",
+        "A dot product multiplies the new feature of the query by the new feature of the key. Let one of the two be the number 1, and let the other "
+        "carry the missing term.",
     ),
-    why="Half the squared distance is half of |q|^2, minus the dot product, plus half of |k|^2. The first term is the same "
-    "for all keys and cancels. The last becomes a feature of the key, which the query multiplies by 1.",
+    why="Half the squared distance is half of |q|^2, minus the dot product, plus half of |k|^2. The first term is the same for all keys and cancels. "
+    "The last becomes a feature of the key, which the query multiplies by 1.",
     insight="So dot products can measure distance if every vector gets one more feature.",
 )  # fmt: skip
-
-
-EXERCISES = (_DISTANCE,)

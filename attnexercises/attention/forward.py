@@ -48,14 +48,7 @@ def _query_of_zeros(rng):
 
 
 _SDPA = Exercise(
-    "sdpa",
-    title="Attention without loops",
-    chapter="attention",
-    level="medium",
-    minutes=15,
-    blanks=3,
-    oracle=_sdpa_oracle,
-    solution=sdpa,
+    title="Attention without loops", level="medium", minutes=15, blanks=3, oracle=_sdpa_oracle, solution=sdpa,
     probes=(
         Probe("all sizes differ", _inputs((2, 3, 6), (2, 5, 6), (2, 5, 4))),
         Probe("no batch", _inputs((3, 6), (5, 6), (5, 4)), why="no leading axis at all"),
@@ -64,10 +57,8 @@ _SDPA = Exercise(
         Probe("all sizes equal", _inputs((4, 4, 4), (4, 4, 4), (4, 4, 4)), "equal"),
         Probe("two leading axes", _inputs((2, 3, 4, 6), (2, 3, 5, 6), (2, 3, 5, 7)), why="batch and head"),
         Probe("large scores", _inputs((2, 3, 6), (2, 5, 6), (2, 5, 4), size=60.0), "edge", "their exponentials overflow"),
-        Probe(
-            "three leading axes, one of size 1, one query", _inputs((2, 1, 3, 1, 5), (2, 1, 3, 4, 5), (2, 1, 3, 4, 2)),
-            "edge", "every axis stays, whatever its size, and any number of them may stand in front",
-        ),
+        Probe("three leading axes, one of size 1, one query", _inputs((2, 1, 3, 1, 5), (2, 1, 3, 4, 5), (2, 1, 3, 4, 2)), "edge",
+            "every axis stays, whatever its size, and any number of them may stand in front"),
         Probe("one key, one feature", _inputs((3, 2), (1, 2), (1, 1)), "edge", "its weight is 1, and no axis is lost"),
         Probe("rows far apart", _rows_apart, "edge", "each row needs its own maximum, and no other shift"),
         Probe("a query of zeros", _query_of_zeros, "edge", "all its scores are 0, so that it takes the mean of the values"),
@@ -89,7 +80,8 @@ _SDPA = Exercise(
             "You scaled by the size of axis 0, which is the batch if there is one. The features are always the last axis.", 2, sets="scale"),
         Mistake("scale_after", ("key.mT / -> key.mT; factor =", "return weights -> return 1 / factor * weights"),
             "You scaled after the softmax. Scale the scores before it.", 2, shows="factor", sets="after"),
-        Mistake("axis_q", "axis=-1 -> axis=-2", "The softmax ran over the queries. The weights of each query have to sum to 1 over the keys.", 2, sets="axis"),
+        Mistake("axis_q", "axis=-1 -> axis=-2",
+            "The softmax ran over the queries. The weights of each query have to sum to 1 over the keys.", 2, sets="axis"),
         Mistake("axis_0", "axis=-1 -> axis=0",
             "The softmax ran over axis 0, which is the batch, or the queries if there is none. It belongs on the last axis.", 2, sets="axis"),
         Mistake("no_softmax", "exponentials / exponentials.sum(axis=-1, keepdims=True) -> scores",
@@ -119,8 +111,8 @@ _SDPA = Exercise(
             "The row sums lost their axis and were lined up with the columns. With `keepdims=True` each stays with its row.", 2),
         Mistake("max_axis_q", "scores.max(axis=-1 -> scores.max(axis=-2",
             "You took the maximum over the queries, which shifts each key by a different number. Each row needs one shift.", 2, sets="axis"),
-        Mistake("not_normalised", ("scores - scores.max(axis=-1, keepdims=True) -> scores",
-                "exponentials / exponentials.sum(axis=-1, keepdims=True) -> exponentials"),
+        Mistake("not_normalised",
+            ("scores - scores.max(axis=-1, keepdims=True) -> scores", "exponentials / exponentials.sum(axis=-1, keepdims=True) -> exponentials"),
             "You multiplied the values by the exponentials. Divide each row of exponentials by its sum first.", 2, sets="weights"),
         Mistake("softmax_twice", "return -> weights = np.exp(weights) / np.exp(weights).sum(axis=-1, keepdims=True)\nreturn",
             "You applied the softmax twice. The weights went through it as if they were scores.", 2, sets="weights"),
@@ -132,22 +124,21 @@ _SDPA = Exercise(
             "You picked the best key only. A softmax gives every key a share.", 2, sets="weights"),
         Mistake("negative", "scores = query -> scores = -query",
             "The scores have the wrong sign. The key that matches best has to get the largest weight.", 2, sets="scores"),
-        Mistake("cosine", "/ np.sqrt(query.shape[-1]) -> "
-            "/ np.linalg.norm(query, axis=-1, keepdims=True) / np.linalg.norm(key, axis=-1)[..., np.newaxis, :]",
+        Mistake("cosine",
+            "/ np.sqrt(query.shape[-1]) -> / np.linalg.norm(query, axis=-1, keepdims=True) / np.linalg.norm(key, axis=-1)[..., np.newaxis, :]",
             "You scaled queries and keys to length one. These scores are cosines and not scaled dot products.", 2, sets="scores"),
         Mistake("causal", "exponentials = -> scores = np.where(np.tri(*scores.shape[-2:], dtype=bool), scores, -np.inf)\nexponentials =",
             "You hid the later keys from each query. The exercise has no mask: every query sees every key.", 2, sets="mask"),
     ),
     hints=(
-        "Each row of the scores belongs to a query and each column to a key. For that you have to swap the last two "
-        "axes of the keys, and no others.",
-        "Scale first: divide the dot products by the root of the number of features. Then give each row, which belongs "
-        "to one query, a softmax of its own, along the last axis.",
-        "The scores are the queries times the transposed keys, divided by the root of `query.shape[-1]`. The weights are "
-        "the `softmax` of the scores. The output is the weights times the values.",
+        "Each row of the scores belongs to a query and each column to a key. For that you have to swap the last two axes of the keys, and no others.",
+        "Scale first: divide the dot products by the root of the number of features. Then give each row, which belongs to one query, a softmax of "
+        "its own, along the last axis.",
+        "The scores are the queries times the transposed keys, divided by the root of `query.shape[-1]`. The weights are the `softmax` of the "
+        "scores. The output is the weights times the values.",
     ),
-    why="`key.mT` swaps the last two axes only, so the function works with any number of leading axes. The softmax is "
-    "written out here. With `softmax` from the first cell of the chapter the function has three lines.",
+    why="`key.mT` swaps the last two axes only, so the function works with any number of leading axes. The softmax is written out here. With "
+    "`softmax` from the first cell of the chapter the function has three lines.",
     insight="The rest of the book is built around these three lines.",
 )  # fmt: skip
 
@@ -155,5 +146,3 @@ _SDPA = Exercise(
 # spot_attention: the reader sees the weights of `suspect`
 
 suspect = _SDPA.family(frozenset({"axis_q"}))
-
-EXERCISES = (_SDPA,)

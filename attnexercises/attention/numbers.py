@@ -18,9 +18,7 @@ def _two_token_weight():
 _ROOT = 1 / math.sqrt(3)
 
 _TWO_TOKENS = value_exercise(
-    "two_token_weight",
     title="One weight by hand",
-    chapter="attention",
     level="easy",
     minutes=5,
     answer=_two_token_weight,
@@ -28,17 +26,20 @@ _TWO_TOKENS = value_exercise(
     rtol=1e-6,
     atol=6e-4,  # three decimals, rounded
     mistakes=(
-        Mistake("no_scale", lambda: math.e / (1 + math.e), "That is the weight for the raw scores 0 and 1. Divide them by sqrt(d) first.", 2),
+        Mistake("no_scale", lambda: math.e / (1 + math.e),
+            "That is the weight for the raw scores 0 and 1. Divide them by sqrt(d) first.", 2),
         Mistake("scale_d", lambda: 1 / (1 + math.exp(-1 / 3)), "You divided the scores by d = 3. Divide them by the root of d.", 2),
         Mistake("scale_nk", lambda: 1 / (1 + math.exp(-1 / math.sqrt(2))),
             "You divided the scores by the root of the number of keys. What counts is the number of features.", 2),
         Mistake("other_key", lambda: 1 / (1 + math.exp(_ROOT)),
             "That is the weight of key 0, which does not match. The two weights sum to one.", 1),
-        Mistake("half", lambda: 0.5, "Query 0 gives both keys one half. Take row 1 of the scores, and let the softmax run along the row.", 1),
+        Mistake("half", lambda: 0.5,
+            "Query 0 gives both keys one half. Take row 1 of the scores, and let the softmax run along the row.", 1),
         Mistake("no_softmax", lambda: _ROOT, "That is the scaled score. The softmax still has to turn the scores into weights.", 3),
         Mistake("no_sum", lambda: math.exp(_ROOT),
             "A weight cannot exceed one. You have the exponential. Divide it by the sum of both exponentials.", 3),
-        Mistake("no_exp", lambda: 1.0, "You divided the score by the sum of the scores. Take the exponential of each score first.", 3),
+        Mistake("no_exp", lambda: 1.0,
+            "You divided the score by the sum of the scores. Take the exponential of each score first.", 3),
     ),
     hints=(
         "Take the dot product of row 1 of Q with each row of K. One of the two is 0.",
@@ -66,13 +67,7 @@ def _shape_by_running():
 
 
 _SHAPE = value_exercise(
-    "attention_shape",
-    title="Which shape?",
-    chapter="attention",
-    level="easy",
-    minutes=5,
-    answer=_attention_shape,
-    oracle=_shape_by_running,
+    title="Which shape?", level="easy", minutes=5, answer=_attention_shape, oracle=_shape_by_running,
     mistakes=(
         Mistake("weights", lambda: (4, 128, 200), "That is the shape of the weights. They still have to average the values.", 2),
         Mistake("keys", lambda: (4, 200, 48), "Your shape has one row per key. But the queries get the answers, one row each.", 1),
@@ -83,7 +78,8 @@ _SHAPE = value_exercise(
         Mistake("no_batch", lambda: (128, 48), "This is right for one sequence. The batch of 4 stays in front.", 3),
         Mistake("keys_d", lambda: (4, 200, 64),
             "That is the shape of the keys. The output has one row for each query and the features of the values.", 1),
-        Mistake("batch_last", lambda: (128, 48, 4), "The three sizes are right, but the batch comes first, as in every array of the course.", 3),
+        Mistake("batch_last", lambda: (128, 48, 4),
+            "The three sizes are right, but the batch comes first, as in every array of the course.", 3),
     ),
     hints=(
         "How many queries are there? Each of them gets one row of the output.",
@@ -93,5 +89,3 @@ _SHAPE = value_exercise(
     why="The output has one row for each query and one column for each feature of a value. The batch stays in front.",
     insight="Attention sums over the keys and over the features d, so neither appears in the output's shape.",
 )  # fmt: skip
-
-EXERCISES = (_TWO_TOKENS, _SHAPE)

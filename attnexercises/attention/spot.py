@@ -19,19 +19,14 @@ def _name_of_the_bug():
 
 
 _SPOT = value_exercise(
-    "spot_attention",
-    title="Spot the bug",
-    chapter="attention",
-    level="easy",
-    minutes=5,
-    answer=_spot_attention,
-    oracle=_name_of_the_bug,
+    title="Spot the bug", level="easy", minutes=5, answer=_spot_attention, oracle=_name_of_the_bug,
     mistakes=(
         Mistake("no_scale", lambda: "no scale",
             "Without the factor the weights are sharper, but each row would still sum to 1. Add up a row here.", 2),
         Mistake("scale_after", lambda: "scale after",
             "Then every row would sum to the same number, 1/sqrt(d). Here the rows sum to different numbers.", 2),
-        Mistake("no_softmax", lambda: "no softmax", "Raw scores of random vectors would be negative in about half of the cells. Here none is negative.", 2),
+        Mistake("no_softmax", lambda: "no softmax",
+            "Raw scores of random vectors would be negative in about half of the cells. Here none is negative.", 2),
         Mistake("p_T", lambda: "transposed", "Transposed weights would have 5 rows, one per key. Count the rows of the map.", 3),
     ),
     hints=(
@@ -42,5 +37,3 @@ _SPOT = value_exercise(
     why="The numbers sum to one along the axis of the softmax. Here the columns sum to one, so the softmax ran along the queries.",
     insight="One line, `weights.sum(axis=-1)`, finds this bug on random input.",
 )  # fmt: skip
-
-EXERCISES = (_SPOT,)

@@ -20,34 +20,23 @@ def _bytes_by_counting():
 
 
 _BYTES = value_exercise(
-    "kv_cache_bytes",
-    title="How large is the cache?",
-    chapter="decoding",
-    level="easy",
-    minutes=5,
-    answer=_kv_cache_bytes,
-    oracle=_bytes_by_counting,
+    title="How large is the cache?", level="easy", minutes=5, answer=_kv_cache_bytes, oracle=_bytes_by_counting,
     mistakes=(
         Mistake("no_values", "return 2 * -> return", "Half is missing: a cache holds a value beside each key.", 2),
-        Mistake("query_heads", "1000, 4 -> 1000, 12",
-                "You counted a key for each query head; heads of a group share theirs.", 1),
-        Mistake("with_queries", "return 2 -> return 3",
-                "Three arrays were counted; a query is asked once, and is not kept.", 2),
+        Mistake("query_heads", "1000, 4 -> 1000, 12", "You counted a key for each query head; heads of a group share theirs.", 1),
+        Mistake("with_queries", "return 2 -> return 3", "Three arrays were counted; a query is asked once, and is not kept.", 2),
         Mistake("one_layer", "layers * n -> n", "That is one layer; each of the 7 has a cache of its own.", 1),
         Mistake("one_text", "batch * layers -> layers", "That is one text; each of the 3 has keys of its own.", 1),
         Mistake("one_text_one_layer", "batch * layers * n -> n",
-                "That is one layer for one text: all 7 layers keep keys, for each of 3 texts.", 1),
+            "That is one layer for one text: all 7 layers keep keys, for each of 3 texts.", 1),
         Mistake("one_token", "layers * n -> layers", "That is what one token adds in each text; there are 1000.", 1),
         Mistake("numbers", "* bytes_each ->",
-                "That is how many numbers there are, or the bytes of one key head: there are 4, and a number has 4 bytes.", 3),
+            "That is how many numbers there are, or the bytes of one key head: there are 4, and a number has 4 bytes.", 3),
         Mistake("no_d", "* d * -> *", "A key is not one number: it has 80 features.", 1),
-        Mistake("scores", lambda: 3 * 7 * 12 * 1000**2 * 4,
-                "You counted scores, n times n for each head; they are not kept.", 1),
+        Mistake("scores", lambda: 3 * 7 * 12 * 1000**2 * 4, "You counted scores, n times n for each head; they are not kept.", 1),
         Mistake("bits", "* bytes_each -> * 8 * bytes_each", "That is in bits.", 3),
-        Mistake("mebibytes", "* bytes_each -> * bytes_each / 2**20",
-                "The size is right, in MiB; the question asks for bytes.", 3),
-        Mistake("megabytes", "* bytes_each -> * bytes_each / 10**6",
-                "The size is right, in MB; the question asks for bytes.", 3),
+        Mistake("mebibytes", "* bytes_each -> * bytes_each / 2**20", "The size is right, in MiB; the question asks for bytes.", 3),
+        Mistake("megabytes", "* bytes_each -> * bytes_each / 10**6", "The size is right, in MB; the question asks for bytes.", 3),
     ),
     hints=(
         "What does one token of one text leave behind in one head of one layer?",
@@ -57,5 +46,3 @@ _BYTES = value_exercise(
     why="Everything multiplies: nothing in a cache is shared but by the query heads of one group.",
     insight="With a key head for each query head it would be three times as much.",
 )  # fmt: skip
-
-EXERCISES = (_BYTES,)

@@ -4,6 +4,7 @@
 `symptom` put what was recognised into words; `explain` describes an answer that no known mistake explains.
 """
 
+from dataclasses import replace
 from functools import lru_cache, partial
 from itertools import combinations
 
@@ -11,6 +12,7 @@ import numpy as np
 
 from attnexercises.engine import relations
 from attnexercises.engine.calls import argument_names, arguments, run_trusted
+from attnexercises.engine.claims import RANGES, Claim, Size
 from attnexercises.engine.edits import fit_together
 from attnexercises.engine.relations import Compared
 
@@ -43,19 +45,15 @@ def is_right(exercise, outcome, want):
 
 def right_output(exercise, got, want):
     """Is this one array right?"""
-    return kind_problem(got, want) == "" and _close(got, want, exercise.rtol, exercise.atol)
+    return kind_problem(got, want) is None and _close(got, want, exercise.rtol, exercise.atol)
 
 
 def kind_problem(got, want):
-    """What is wrong with the kind of the dtype (numbers, booleans or words), or ""."""
-    kinds = {got.dtype.kind, want.dtype.kind}
-    if len(kinds) > 1 and "U" in kinds:
-        if want.dtype.kind == "U":
-            return "a word is expected, not a number"
-        return "a tuple of numbers is expected, not a word" if want.ndim else "a number is expected, not a word"
-    if len(kinds) > 1 and "b" in kinds:
-        return "True or False is expected, not numbers" if want.dtype.kind == "b" else "numbers are expected"
-    return ""
+    """A claim if the dtype is of a wrong kind (numbers, booleans or words), otherwise None."""
+    kinds = got.dtype.kind, want.dtype.kind
+    if kinds[0] == kinds[1] or not {"U", "b"} & {*kinds}:
+        return None
+    return Claim("kind", {"got": kinds[0], "want": kinds[1], "one": want.ndim == 0})
 
 
 def _close(a, b, rtol, atol):
@@ -140,42 +138,42 @@ def same(exercise, ours, theirs):
 
 
 def explain(exercise, outcomes, right):
-    """Return a sentence for an answer that no known mistake explains."""
+    """Return a sentence for an answer that no known mistake explains, and a tuple of the claim that it makes, if any."""
     order = sorted((i for i in range(len(right)) if not right[i]), key=lambda i: exercise.probes[i].kind == "edge")
     first = order[0]
     outcome, want, probe = outcomes[first], expected(exercise)[first], exercise.probes[first]
-    prefix = ""
-    if probe.kind == "edge" and not exercise.value:
-        prefix = f'right on ordinary inputs; on the case "{probe.label}": '
+    edge = {"where": "edge", "case": probe.label} if probe.kind == "edge" and not exercise.value else {}
+    prefix = RANGES["edge"].format(case=probe.label) if edge else ""
     if outcome.values is None:
-        return prefix + f"your {_noun(exercise)} {outcome.problem}{_where(exercise, probe, prefix)}."
+        return prefix + f"your {_noun(exercise)} {outcome.problem}{_where(exercise, probe, prefix)}.", ()
     for name, got, right_one in zip(exercise.outputs, outcome.values, want, strict=True):
         if not right_output(exercise, got, right_one):
             break
     else:  # every value of this case is right, so the fault is a changed argument or the form of the return value
         kept = "the values are right, but your" if values_right(exercise, outcomes) else "your"
-        if outcome.changed:
-            return prefix + f"{kept} function changes its input {outcome.changed[0]}."
-        return prefix + f"{kept} {_noun(exercise)} {outcome.problem}."
+        fault = f"function changes its input {outcome.changed[0]}" if outcome.changed else f"{_noun(exercise)} {outcome.problem}"
+        return f"{prefix}{kept} {fault}.", ()
     if exercise.behaviour:
-        return prefix + exercise.behaviour.differs(arguments(exercise, probe), outcome.raw)
-    if len(exercise.outputs) > 1:
-        other = _in_the_place_of(exercise, outcomes, name)
-        if other:
-            return prefix + f"what you return as {name} is the right {other}: is the order of the outputs right?"
-        prefix += f"{name}: "
-    problem = kind_problem(got, right_one)
-    if problem:
-        return prefix + problem + "."
+        return prefix + exercise.behaviour.differs(arguments(exercise, probe), outcome.raw), ()
+    claim = replace(_claim(exercise, outcomes, probe, name, got, right_one), **edge)
+    return claim.sentence, (claim,)
+
+
+def _claim(exercise, outcomes, probe, name, got, right_one):
+    """The claim about the output `name`, which is `got` on this probe."""
+    several = len(exercise.outputs) > 1
+    other = _in_the_place_of(exercise, outcomes, name) if several else ""
+    if other:
+        return Claim("other output", {"name": name, "other": other})
     arrays = cases(exercise, outcomes)[name]
-    if probe.kind == "edge":  # `prefix` names this case, so the rest of the sentence is about it alone
+    if probe.kind == "edge":  # the sentence begins with the name of this case, so the rest of it is about the case alone
         arrays = [case for case in arrays if case.label == probe.label]
-    if exercise.value:
+    claim = kind_problem(got, right_one)
+    if not claim and exercise.value:
         words = _words(exercise) if got.dtype.kind == "U" else ()
-        sentence = prefix + relations.describe_value(got, right_one, exercise.rtol, words)
-    else:
-        sentence = prefix + relations.describe(arrays)
-    return sentence if sentence.endswith("?") else sentence + "."
+        claim = relations.describe_value(got, right_one, exercise.rtol, words)
+    claim = claim or relations.describe(arrays)
+    return replace(claim, outputs=(name,)) if several else claim
 
 
 def _in_the_place_of(exercise, outcomes, name):
@@ -205,15 +203,16 @@ def named(exercise, candidates):
 
 
 def symptom(exercise, outcomes, found):
-    """Those usual symptoms (`Mistake.shows`) of the mistakes found that this answer really shows, in words; or ""."""
+    """Those usual symptoms (`Mistake.shows`) of the mistakes found that this answer really shows: in words, and as claims."""
+    if exercise.behaviour and exercise.behaviour.as_is and not values_right(exercise, outcomes):
+        return exercise.behaviour.differs((), outcomes[0].raw), ()
     if values_right(exercise, outcomes):
-        return "" if exercise.value else "the values are right."
-    if exercise.behaviour and exercise.behaviour.as_is:
-        return exercise.behaviour.differs((), outcomes[0].raw)
-    shown = [mistake.shows for mistake in exercise.mistakes if mistake.id in found]
-    claims = dict.fromkeys(claim for claims in shown for claim in claims.split())
-    words = relations.seen(claims, cases(exercise, outcomes)) if claims else ""
-    return f"{words}." if words else ""
+        claims = () if exercise.value else (Claim("values right"),)
+    else:
+        shown = [mistake.shows for mistake in exercise.mistakes if mistake.id in found]
+        names = dict.fromkeys(name for names in shown for name in names.split())
+        claims = tuple(relations.seen(names, cases(exercise, outcomes))) if names else ()
+    return "; ".join(map(str, claims)) + "." * bool(claims), claims
 
 
 def values_right(exercise, outcomes):
@@ -242,16 +241,15 @@ def _words(exercise):
 
 
 def _sizes(exercise, probe):
-    """Numbers by which a result is often too large, by description: sizes of axes, and integer arguments."""
+    """The numbers by which a result is often too large, a dict from `Size`: sizes of axes, and integer arguments."""
     sizes = {}
     for name, arg in zip(argument_names(exercise), arguments(exercise, probe), strict=True):
-        for axis, size in zip(range(-np.ndim(arg), 0), np.shape(arg), strict=True):
-            sizes[f"the size of axis {axis} of {name}"] = size
+        sizes |= {Size(name, axis): size for axis, size in zip(range(-np.ndim(arg), 0), np.shape(arg), strict=True)}
         if type(arg) is int:
-            sizes[name] = arg
-    for name in [name for name in sizes if name == "heads"]:  # a result may also be off by the width of one head
-        widths = {axis: size for axis, size in sizes.items() if "_weight" in axis and " -1 " in axis}
-        sizes |= {f"{axis} / heads": size // sizes[name] for axis, size in widths.items()}
+            sizes[Size(name)] = arg
+    if Size("heads") in sizes:  # a result may also be off by the width of one head
+        widths = [size for size in sizes if "_weight" in size.argument and size.axis == -1]
+        sizes |= {size._replace(over="heads"): sizes[size] // sizes[Size("heads")] for size in widths}
     return sizes
 
 

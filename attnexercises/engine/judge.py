@@ -2,6 +2,7 @@
 
 import inspect
 import threading
+from dataclasses import replace
 
 import numpy as np
 
@@ -121,14 +122,18 @@ def _judge(exercise, answer, outcomes):
     status = "crashed" if crashed else "wrong"
     explanations = diagnose.recognise(exercise, outcomes, right)
     causes, found = diagnose.named(exercise, explanations) if explanations else ("", ())
+    turned = None if causes else transposes.explain(exercise, answer, right, crashed)
     if causes:
-        symptom = diagnose.symptom(exercise, outcomes, {id for ids in explanations for id in ids})
-        sentence = f"{symptom} {causes}" if symptom else causes
+        sentence, claims = diagnose.symptom(exercise, outcomes, {id for ids in explanations for id in ids})
+        sentence = f"{sentence} {causes}" if sentence else causes
+    elif turned:
+        sentence, claims = turned.sentence, (turned,)
     else:
-        sentence = transposes.explain(exercise, answer, right, crashed) or diagnose.explain(exercise, outcomes, right)
+        sentence, claims = diagnose.explain(exercise, outcomes, right)
     hint = next((mistake.hint for mistake in exercise.mistakes if mistake.id in found[:1]), None)
     counted = not diagnose.values_right(exercise, outcomes)  # "0 of 9 cases right" would contradict it
-    return _wrong(exercise, status, sentence, right, found, hint, _which_outputs(exercise, outcomes), counted)
+    result = _wrong(exercise, status, sentence, right, found, hint, _which_outputs(exercise, outcomes), counted)
+    return replace(result, claims=claims)
 
 
 def _unsuitable(exercise, answer):
@@ -213,9 +218,9 @@ def _unattempted(exercise, answer):
     left = blanks_left(answer)
     begun = 0 < left < (len(answer) if isinstance(answer, (tuple, list)) else exercise.blanks)
     what = "not attempted yet" if not begun else "a TODO is left" if left == 1 else f"{left} TODOs are left"
-    stands = what_stands(exercise, answer) if begun and callable(answer) else ()
+    stands, claims = what_stands(exercise, answer) if begun and callable(answer) else ((), ())
     summary, below = "; ".join((what, *stands[:1])), [f"    {line}" for line in stands[1:]]
-    return Result("unattempted", (f"[ ] {exercise.id}: {summary}", *below))
+    return Result("unattempted", (f"[ ] {exercise.id}: {summary}", *below), claims=claims)
 
 
 def _passed(exercise):

@@ -5,7 +5,7 @@ An exercise asks for a function by default. `value_exercise` makes one that asks
 a simulated chip follows, for example, or an input that shall break a given function.
 """
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 
@@ -102,11 +102,9 @@ class Exercise:
     Parameters
     ----------
     id : str
-        The name of the exercise, and of the function or value that the reader writes.
-    title, chapter, level, minutes : str, str, str, int
-        `chapter` is the topic word of the chapter; `level` is "easy", "medium" or "hard".
-    blanks : int
-        The number of TODO in the exercise's cell. An answer with fewer TODO, but at least one, counts as begun.
+        The name of the exercise, and of the function or value that the reader writes; by default that of the solution.
+    title, level, minutes : str, str, int
+        `level` is "easy", "medium" or "hard".
     oracle : callable
         Computes the right outputs in a slow and obvious way (loops, `math`). It shares no code with `solution`
         or attnlib.
@@ -122,6 +120,10 @@ class Exercise:
         Two sentences on why the solution is written in this way.
     insight : str
         One line that is printed when an answer has passed.
+    chapter : str
+        The topic word of the chapter; by default the folder in which the solution stands.
+    blanks : int
+        The number of TODO in the exercise's cell. An answer with fewer TODO, but at least one, counts as begun.
     outputs : tuple of str
         The names of the returned arrays.
     rtol, atol : float
@@ -143,9 +145,9 @@ class Exercise:
         solution itself. By default it applies the edits of the mistakes to the solution.
     """
 
-    id: str
+    id: str = ""
+    _: KW_ONLY
     title: str
-    chapter: str
     level: str
     minutes: int
     oracle: object
@@ -155,6 +157,7 @@ class Exercise:
     hints: tuple
     why: str
     insight: str
+    chapter: str = ""
     outputs: tuple = ("out",)
     rtol: float = 1e-9
     atol: float = 1e-12
@@ -167,8 +170,18 @@ class Exercise:
     family: object = None
 
     def __post_init__(self):
-        if self.family is None:
-            object.__setattr__(self, "family", Family(self.solution, self.mistakes))
+        defaults = {
+            "id": lambda: _name(self.solution),
+            "chapter": lambda: self.solution.__module__.split(".")[1],
+            "family": lambda: Family(self.solution, self.mistakes),
+        }
+        for name, default in defaults.items():
+            if not getattr(self, name):
+                object.__setattr__(self, name, default())
+
+
+def _name(function):
+    return function.__name__.lstrip("_")
 
 
 @dataclass(frozen=True)
@@ -186,6 +199,8 @@ class Result:
         The number of the hint that helps against the first of them.
     lines : tuple of str
         The lines of the message for the reader.
+    claims : tuple of Claim
+        What the message says about the returned values, as data.
     case : Case or None
         The smallest failing case, if `grade` was asked for details.
     stopped : str
@@ -200,30 +215,27 @@ class Result:
     failed: tuple = ()
     mistakes: tuple = ()
     hint: int | None = None
+    claims: tuple = ()
     case: object = None
     stopped: str = ""
     printed: tuple = ()
 
 
-def value_exercise(id, *, answer, oracle, mistakes=(), rtol=1e-9, **rest):
+def value_exercise(id="", *, answer, oracle, **rest):
     """Return an `Exercise` whose answer is a value: a number, a shape, an array, a word.
 
     Parameters
     ----------
     id : str
+        By default the name of `answer`, without the underscore.
     answer : callable
         The solution: a function without arguments that ends with ``return value``.
         Readers see its body, with ``id = value`` as the last line.
     oracle : callable
         A function without arguments that finds the same value in another way.
-    mistakes : sequence of Mistake
-        Known wrong values. The field ``wrong`` of each is a function without arguments, or an edit of `answer`.
-    wrong : dict of Mistake to callable, optional
-        More known mistakes, each with the value of its field ``wrong``.
-    rtol : float
-        The relative tolerance for numbers.
     **rest
-        The other fields of `Exercise`.
+        The other fields of `Exercise`. The field ``wrong`` of a mistake is an edit of `answer`, or a function without
+        arguments.
 
     Examples
     --------
@@ -234,35 +246,29 @@ def value_exercise(id, *, answer, oracle, mistakes=(), rtol=1e-9, **rest):
     >>> two.family(frozenset({"one"}))()
     1
     """
-    probe = Probe("the value", lambda rng: ())
-    return Exercise(
-        id, oracle=oracle, solution=answer, probes=(probe,), mistakes=tuple(mistakes),
-        outputs=(id,), rtol=rtol, value=True, **rest,
-    )  # fmt: skip
+    id, probes = id or _name(answer), (Probe("the value", lambda rng: ()),)
+    return Exercise(id=id, oracle=oracle, solution=answer, probes=probes, outputs=(id,), value=True, **rest)
 
 
 RIGHT = "right"
 
 
-def judged_exercise(id, *, judge, answer, mistakes=(), **rest):
+def judged_exercise(id="", *, judge, answer, **rest):
     """Return an `Exercise` whose answer is a value of any kind, and is judged by trying it out.
 
     Parameters
     ----------
     id : str
+        By default the name of `answer`, without the underscore.
     judge : callable
         ``judge(answer)`` tries the answer and returns a verdict and a sentence. The verdict is "right" or names the
         fault in a word or two; the sentence says what happened with this very answer. `judge` must not raise an
         exception, whatever object it is given.
     answer : callable
         The solution: a function without arguments.
-    mistakes : sequence of Mistake
-        Known wrong answers. The field ``wrong`` of each is a function without arguments. The id of a mistake is the
-        verdict of `judge` on it, and its text is printed after the sentence of `judge`.
-    wrong : dict of Mistake to callable, optional
-        More known mistakes, each with the value of its field ``wrong``.
     **rest
-        The other fields of `Exercise`.
+        The other fields of `Exercise`. The field ``wrong`` of a mistake is a function without arguments; its id is the
+        verdict of `judge` on it, and its text is printed after the sentence of `judge`.
 
     Examples
     --------
@@ -278,5 +284,6 @@ def judged_exercise(id, *, judge, answer, mistakes=(), **rest):
     def verdict(arguments, returned):
         return (np.array(judge(*returned)[0]),)
 
+    id = id or _name(answer)
     behaviour = Behaviour((id,), verdict, lambda arguments, returned: judge(returned)[1], as_is=True)
-    return value_exercise(id, answer=answer, oracle=lambda: RIGHT, mistakes=mistakes, behaviour=behaviour, **rest)
+    return value_exercise(id, answer=answer, oracle=lambda: RIGHT, behaviour=behaviour, **rest)

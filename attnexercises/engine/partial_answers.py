@@ -26,16 +26,18 @@ def what_stands(exercise, answer):
 
     Returns
     -------
-    tuple of str
+    lines : tuple of str
         A summary such as "d_value right; d_query, d_key still TODO", then a sentence on the first wrong output, if
         there is one. Empty if every output depends on a blank, or if that cannot be found out.
+    claims : tuple of Claim
+        The claims that the sentence makes.
     """
     if len(exercise.outputs) < 2 or exercise.value or exercise.behaviour:
-        return ()
+        return (), ()
     done = [place for place in range(len(exercise.outputs)) if _is_done(exercise, answer, place)]
     if not done:
-        return ()
-    right, wrong, sentence = [], [], ""
+        return (), ()
+    right, wrong, sentence, claims = [], [], "", ()
     for place in done:
         alone, part = _only(exercise, place), _part(answer, place)
         with imagined(NUMBERS[0]):
@@ -44,11 +46,13 @@ def what_stands(exercise, answer):
         fits = [diagnose.is_right(alone, outcome, want) for outcome, want in pairs]
         (right if all(fits) else wrong).append(exercise.outputs[place])
         if not all(fits) and not sentence:
-            sentence = f"{exercise.outputs[place]}: {diagnose.explain(alone, outcomes, fits)}"
+            said, claims = diagnose.explain(alone, outcomes, fits)
+            sentence = f"{exercise.outputs[place]}: {said}"
+            claims = tuple(replace(claim, outputs=(exercise.outputs[place],)) for claim in claims)
     open_ = [name for name in exercise.outputs if name not in right + wrong]
     verdicts = ((right, "right"), (wrong, "wrong"), (open_, "still TODO"))
     summary = "; ".join(f"{', '.join(names)} {verdict}" for names, verdict in verdicts if names)
-    return (summary, sentence) if sentence else (summary,)
+    return ((summary, sentence) if sentence else (summary,)), claims
 
 
 def _is_done(exercise, answer, place):

@@ -1,6 +1,6 @@
 """Find every exercise of the book by its id.
 
-Each chapter has a folder, and each file in it lists its exercises in ``EXERCISES``.
+Each chapter has a folder, and every `Exercise` that a file in it has a name for is found.
 """
 
 import difflib
@@ -9,6 +9,8 @@ import json
 import pkgutil
 from functools import lru_cache
 from pathlib import Path
+
+from attnexercises.engine.model import Exercise
 
 PACKAGE = "attnexercises"
 
@@ -23,8 +25,10 @@ def registry():
     exercises = {}
     for name in _modules():
         file = name.replace(".", "/") + ".py"
-        for exercise in getattr(importlib.import_module(name), "EXERCISES", ()):
-            if exercise.id in exercises:
+        for exercise in vars(importlib.import_module(name)).values():
+            if not isinstance(exercise, Exercise):
+                continue
+            if exercises.get(exercise.id, exercise) is not exercise:
                 raise ValueError(f"two exercises have the id {exercise.id!r}; the second is in {file}.")
             if exercise.id not in BOOK_ORDER.get(exercise.chapter, {}).get("exercises", ()):
                 raise ValueError(

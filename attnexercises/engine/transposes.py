@@ -10,6 +10,7 @@ from contextlib import contextmanager
 import numpy as np
 
 from attnexercises.engine.calls import arguments, run
+from attnexercises.engine.claims import Claim
 from attnexercises.engine.diagnose import expected, is_right
 
 _FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, np.ufunc, type(np.concatenate))
@@ -75,7 +76,7 @@ def _call_swapping(function, *arguments, **options):
 
 
 def explain(exercise, answer, right, crashed):
-    """Return a sentence if the answer is wrong only because a transpose reversed all axes, otherwise "".
+    """Return a claim if the answer is wrong only because a transpose reversed all axes, otherwise None.
 
     Parameters
     ----------
@@ -87,7 +88,7 @@ def explain(exercise, answer, right, crashed):
         Whether the answer raised an exception on one of the other probes.
     """
     if exercise.value:
-        return ""
+        return None
 
     def with_swaps(*args):
         # Functions of the book convert their arguments to plain arrays. So the results of NumPy's functions are
@@ -97,14 +98,13 @@ def explain(exercise, answer, right, crashed):
 
     visible = [i for i, probe in enumerate(exercise.probes) if probe.kind != "edge"]
     if all(right[i] for i in visible):
-        return ""
+        return None
     for i in visible:
         if not is_right(exercise, run(exercise, with_swaps, exercise.probes[i]), expected(exercise)[i]):
-            return ""
+            return None
     if all(right[i] == (_axes(exercise, i) <= 2) for i in visible) and any(right):
-        how = "it stops" if crashed else "it is wrong"
-        return f"right without leading axes; with them {how}: `.T` turns all axes round."
-    return "`.T` turns all axes round; with leading axes, only the last two may change places."
+        return Claim("turned", {"stops": crashed})
+    return Claim("turns")
 
 
 def _axes(exercise, place):

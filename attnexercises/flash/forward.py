@@ -4,9 +4,8 @@ import math
 
 import numpy as np
 
-from attnexercises.method.memory import HELD, bytes_for_each_pair
 from attnexercises.engine.model import Exercise, Probe
-from attnexercises.method.access import made_for_all, meets_again, most_at_once, most_waiting
+from attnexercises.method.access import HELD_AT_ONCE, held_at_once, meets_again, most_at_once, most_waiting
 from attnexercises.method.trace import watched
 from attnexercises.flash import forward_mistakes
 
@@ -72,13 +71,12 @@ def _method(answer):
     names = ("query", "key", "value", "block", "causal")
     arguments = [dict(zip(names, _case(q, k, block, c, v=5)(np.random.default_rng(0)), strict=True)) for c in (False, True)]
     books = [watched(answer, named, ("query", "key", "value")) for named in arguments]
-    held = made_for_all(books, q, k)
-    if not held and bytes_for_each_pair(answer, _many, 16, 64) > HELD:
-        held = "numbers for all q × k pairs"
+    held = held_at_once(answer, books, _many, q, k)
     if held:
+        sizes = f" ({q} queries, {k} keys)" if held == "scores" else ""
         return (
-            f"the values are right, but {held} {'is' if held.startswith(('a ', 'an ')) else 'are'} held at once, as in plain "
-            f"attention{_sizes(held, q, k)}: make what one block of keys needs, and use it up before the next."
+            f"the values are right, but {HELD_AT_ONCE[held].format(q=q, k=k, pairs=q * k)} held at once, as in plain "
+            f"attention{sizes}: make what one block of keys needs, and use it up before the next."
         )
     rows = most_at_once(books[0], ("key", "value"))
     if rows > block:
@@ -102,10 +100,6 @@ def _method(answer):
 
 def _many(q, k):
     return _case(q, k, 4, True, d=1, v=1)(np.random.default_rng(0))
-
-
-def _sizes(held, q, k):
-    return f" ({q} queries, {k} keys)" if held.startswith("all") else ""
 
 
 def _case(q, k, block, causal=False, *, d=4, v=3, change=None):
@@ -176,89 +170,54 @@ def _wide(query, key):
 
 
 _FORWARD = Exercise(
-    "flash_forward",
-    title="One pass over the keys",
-    chapter="flash",
-    level="hard",
-    minutes=30,
-    blanks=9,
-    oracle=_forward_oracle,
-    solution=flash_forward,
+    title="One pass over the keys", level="hard", minutes=30, blanks=9, oracle=_forward_oracle, solution=flash_forward,
     probes=(
         Probe("all sizes differ, the last block shorter", _case(5, 7, 3, v=6)),
         Probe("causal, square", _case(6, 6, 2, True, d=7, v=5), why="Blocks above, on and below the diagonal."),
-        Probe(
-            "causal, two queries at the end of seven keys", _case(2, 7, 3, True, d=6, v=5),
-            why="As when text is generated: the queries are the last positions.",
-        ),
-        Probe(
-            "growing scores", _case(5, 8, 2, change=_growing),
-            why="Every block raises the maximum, so everything is rescaled each time.",
-        ),
-        Probe(
-            "scores far below zero", _case(4, 6, 3, change=_far_below_zero), "edge",
-            why="A maximum that starts at 0 makes every exponential vanish.",
-        ),
+        Probe("causal, two queries at the end of seven keys", _case(2, 7, 3, True, d=6, v=5),
+            why="As when text is generated: the queries are the last positions."),
+        Probe("growing scores", _case(5, 8, 2, change=_growing),
+            why="Every block raises the maximum, so everything is rescaled each time."),
+        Probe("scores far below zero", _case(4, 6, 3, change=_far_below_zero), "edge",
+            why="A maximum that starts at 0 makes every exponential vanish."),
         Probe("one block", _case(3, 5, 5, d=6, v=2), why="There is nothing to rescale."),
         Probe("causal, block does not divide k", _case(7, 7, 3, True), why="A cut block that is shorter, too."),
         Probe("rows far apart", _case(5, 7, 3, change=_rows_apart), why="Each row has its own maximum."),
-        Probe(
-            "causal, more queries than keys", _case(5, 3, 2, True), "edge", why="A whole block of queries sees nothing.",
-        ),
-        Probe(
-            "rows 1000 apart", _case(4, 7, 3, d=3, v=2, change=_rows_1000_apart), "edge",
-            why="With one maximum for several rows, the lower ones vanish.",
-        ),
-        Probe(
-            "the second block 2000 above the others", _case(3, 8, 2, d=5, v=4, change=_a_peak), "edge",
-            why="The maximum must not go down again, in whichever direction one walks: the factor would overflow.",
-        ),
-        Probe(
-            "one query, one key, one feature", _case(1, 1, 2, True, d=1, v=1), "edge",
-            why="Axes of size 1 stay, and the block is longer than all keys.",
-        ),
+        Probe("causal, more queries than keys", _case(5, 3, 2, True), "edge", why="A whole block of queries sees nothing."),
+        Probe("rows 1000 apart", _case(4, 7, 3, d=3, v=2, change=_rows_1000_apart), "edge",
+            why="With one maximum for several rows, the lower ones vanish."),
+        Probe("the second block 2000 above the others", _case(3, 8, 2, d=5, v=4, change=_a_peak), "edge",
+            why="The maximum must not go down again, in whichever direction one walks: the factor would overflow."),
+        Probe("one query, one key, one feature", _case(1, 1, 2, True, d=1, v=1), "edge",
+            why="Axes of size 1 stay, and the block is longer than all keys."),
         Probe("one query", _case(1, 6, 4, d=2, v=3), "edge", why="As when text is generated, without a mask."),
-        Probe(
-            "scores 2000 apart in every block", _case(3, 8, 4, d=5, v=2, change=_wide), "edge",
-            why="Only the largest score is a safe shift, not the smallest, the first or the last of the block.",
-        ),
-        Probe(
-            "causal, one query more than keys", _case(5, 4, 2, True, d=3, v=2), "edge",
-            why="The first query sees nothing while others of its tile see something.",
-        ),
-        Probe(
-            "each block 900 above the one before", _case(3, 7, 2, d=2, v=5, change=_rising), "edge",
-            why="The maximum has to follow, in a tail of one key as well.",
-        ),
-        Probe(
-            "causal, zeros among the scores", _case(4, 7, 3, True, d=2, v=5, change=_zero_scores), "edge",
-            why="A score of 0 is a score like any other.",
-        ),
-        Probe(
-            "causal, scores near -4e9", _case(5, 7, 2, True, v=2, change=_below_every_fill), "edge",
-            why="No finite number hides a key.",
-        ),
+        Probe("scores 2000 apart in every block", _case(3, 8, 4, d=5, v=2, change=_wide), "edge",
+            why="Only the largest score is a safe shift, not the smallest, the first or the last of the block."),
+        Probe("causal, one query more than keys", _case(5, 4, 2, True, d=3, v=2), "edge",
+            why="The first query sees nothing while others of its tile see something."),
+        Probe("each block 900 above the one before", _case(3, 7, 2, d=2, v=5, change=_rising), "edge",
+            why="The maximum has to follow, in a tail of one key as well."),
+        Probe("causal, zeros among the scores", _case(4, 7, 3, True, d=2, v=5, change=_zero_scores), "edge",
+            why="A score of 0 is a score like any other."),
+        Probe("causal, scores near -4e9", _case(5, 7, 2, True, v=2, change=_below_every_fill), "edge",
+            why="No finite number hides a key."),
     ),
     mistakes=forward_mistakes.FLASH_FORWARD,
     hints=(
-        "Three things run along for every query: the maximum (of no scores at first), the total and the accumulated "
-        "values. For the mask, number keys over all blocks; query i is position i + k - q.",
-        "Total and accumulated values are sums of exponentials against the maximum so far. When the maximum of a row "
-        "rises, both are too large by the same factor. Divide once, at the end.",
-        "The factor is exp(old maximum - new maximum), at most 1. Where the new maximum is still -inf, subtract 0 "
-        "instead of it. In the end logsumexp is maximum plus the logarithm of the total, with log 1 for nothing.",
+        "Three things run along for every query: the maximum (of no scores at first), the total and the accumulated values. For "
+        "the mask, number keys over all blocks; query i is position i + k - q.",
+        "Total and accumulated values are sums of exponentials against the maximum so far. When the maximum of a row rises, both "
+        "are too large by the same factor. Divide once, at the end.",
+        "The factor is exp(old maximum - new maximum), at most 1. Where the new maximum is still -inf, subtract 0 instead of it. "
+        "In the end logsumexp is maximum plus the logarithm of the total, with log 1 for nothing.",
     ),
-    why="After each block the two sums are what they would be if the keys seen so far were all there are, so the tail "
-    "and masked blocks need no special case. The guard is for rows in which nothing is visible so far.",
+    why="After each block the two sums are what they would be if the keys seen so far were all there are, so the tail and masked "
+    "blocks need no special case. The guard is for rows in which nothing is visible so far.",
     insight="Per query you carried v + 2 numbers, whatever the number of keys; the score matrix never existed.",
-    outputs=("out", "logsumexp"),
-    cancelling=(frozenset({"strict", "one_ahead"}),),
-    method=_method,
+    outputs=("out", "logsumexp"), cancelling=(frozenset({"strict", "one_ahead"}),), method=_method,
 )  # fmt: skip
 
 
 # spot_flash: the reader sees how wrong `suspect` is for each block size
 
 suspect = _FORWARD.family(frozenset({"pad_zero_keys"}))
-
-EXERCISES = (_FORWARD,)

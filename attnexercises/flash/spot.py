@@ -21,31 +21,22 @@ def _what_the_suspect_does():
 
 
 _SPOT = value_exercise(
-    "spot_flash",
-    title="Spot the bug",
-    chapter="flash",
-    level="medium",
-    minutes=5,
-    answer=_spot_flash,
-    oracle=_what_the_suspect_does,
+    title="Spot the bug", level="medium", minutes=5, answer=_spot_flash, oracle=_what_the_suspect_does,
     mistakes=(
         Mistake("no_rescale", lambda: "no rescale",
-                "Then blocks of 1, 2 and 3 would be wrong as well: with several blocks the maximum moves.", 1),
+            "Then blocks of 1, 2 and 3 would be wrong as well: with several blocks the maximum moves.", 1),
         Mistake("drop_tail", lambda: "drop tail",
-                "Nearly: it is the tail. But the rest would still be a softmax, and values of one would give one.", 2),
-        Mistake("no_division", lambda: "no division",
-                "Without the division even a block of 6, which fits, would be wrong.", 1),
+            "Nearly: it is the tail. But the rest would still be a softmax, and values of one would give one.", 2),
+        Mistake("no_division", lambda: "no division", "Without the division even a block of 6, which fits, would be wrong.", 1),
         Mistake("average", lambda: "average",
-                "A mean of softmaxes has weights that sum to one, and it is wrong for 1, 2 and 3 as well.", 2),
+            "A mean of softmaxes has weights that sum to one, and it is wrong for 1, 2 and 3 as well.", 2),
     ),
     hints=(
         "For which block sizes is it right? What do they have in common, given 6 keys?",
         "Values of one should give one: the weights sum to one. Where the sum is too small, who has the rest?",
         "Something in the last block takes weight and hands over nothing.",
     ),
-    why="The sizes that fail do not divide the number of keys, so the tail is at fault. The weights of the real keys "
-    "sum to less than one, so somebody else has the rest: keys of zeros, with the score 0 and values of zeros.",
+    why="The sizes that fail do not divide the number of keys, so the tail is at fault. The weights of the real keys sum to less "
+    "than one, so somebody else has the rest: keys of zeros, with the score 0 and values of zeros.",
     insight="Try block sizes 1, 2, 3, exact and too large: a size that divides k hides every mistake in the tail.",
 )  # fmt: skip
-
-EXERCISES = (_SPOT,)

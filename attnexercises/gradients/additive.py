@@ -72,29 +72,15 @@ def _large_scores(rng):
 _SUM = "(query[..., :, None, :] + key[..., None, :, :])"
 
 _ADDITIVE = Exercise(
-    "additive_backward",
-    title="The backward pass of another score",
-    chapter="gradients",
-    level="hard",
-    minutes=25,
-    blanks=6,
-    oracle=_additive_oracle,
-    solution=additive_backward,
+    title="The backward pass of another score", level="hard", minutes=25, blanks=6, oracle=_additive_oracle, solution=additive_backward,
     probes=(
         Probe("all sizes differ", _random_inputs(2, q=3, k=5, d=7, v=4)),
-        Probe(
-            "no batch, q = k = d = v", _random_inputs(q=4, k=4, d=4, v=4), "equal",
-            "a formula that mixes up axes runs here, and can be named",
-        ),
+        Probe("no batch, q = k = d = v", _random_inputs(q=4, k=4, d=4, v=4), "equal", "a formula that mixes up axes runs here, and can be named"),
         Probe("no batch", _random_inputs(q=3, k=5, d=7, v=2), why="no leading axis at all"),
-        Probe(
-            "two leading axes", _random_inputs(2, 3, q=4, k=2, d=6, v=5), why="batch and head, more queries than keys",
-        ),
+        Probe("two leading axes", _random_inputs(2, 3, q=4, k=2, d=6, v=5), why="batch and head, more queries than keys"),
         Probe("large scores", _large_scores, "edge"),
-        Probe(
-            "three leading axes, one of size 1", _random_inputs(2, 1, 3, q=1, k=4, d=5, v=2), "edge",
-            "every axis stays, whatever its size, and any number of them may stand in front",
-        ),
+        Probe("three leading axes, one of size 1", _random_inputs(2, 1, 3, q=1, k=4, d=5, v=2), "edge",
+            "every axis stays, whatever its size, and any number of them may stand in front"),
         Probe("one key, one feature", _random_inputs(q=3, k=1, d=2, v=1), "edge", "its weight is 1: no gradient but the value's"),
     ),
     mistakes=(
@@ -135,8 +121,9 @@ _ADDITIVE = Exercise(
             "Between weights and scores the row's weighted mean was added; it has to be subtracted.", 1, sets="softmax"),
         Mistake("sign", "weights * (d_weights -> -weights * (d_weights",
             "Between weights and scores the difference has the wrong sign: the weighted mean is subtracted from d_weights.", 1, sets="softmax"),
-        Mistake("no_bracket", "weights * (d_weights - (weights * d_weights).sum(axis=-1, keepdims=True)) -> "
-            "weights * d_weights - (weights * d_weights).sum(axis=-1, keepdims=True)",
+        Mistake("no_bracket",
+            "weights * (d_weights - (weights * d_weights).sum(axis=-1, keepdims=True)) -> weights * d_weights - (weights * d_weights).sum(axis=-1, "
+            "keepdims=True)",
             "The weighted mean was subtracted after the product; the weights have to multiply the whole difference.", 1, sets="softmax"),
         Mistake("no_outer", "weights * (d_weights -> (d_weights",
             "Between weights and scores the weight in front of the difference is missing.", 1, sets="softmax"),
@@ -153,13 +140,14 @@ _ADDITIVE = Exercise(
         Mistake("tanh_twice", "match**2 -> np.tanh(match) ** 2",
             "The tanh was applied once more in its slope: t is tanh(z) already.", 3, sets="tanh"),
         Mistake("tanh_plus", "1 - match**2 -> 1 + match**2",
-            "The slope of t = tanh(z) has a sign in the middle, and here it is the wrong one: the slope falls as z moves away from 0.",
-            3, sets="tanh"),
+            "The slope of t = tanh(z) has a sign in the middle, and here it is the wrong one: the slope falls as z moves away from 0.", 3,
+            sets="tanh"),
         Mistake("tanh_itself", "1 - match**2 -> match", "The tanh itself was taken for its slope.", 3, sets="tanh"),
         Mistake("tanh_root", f"1 - match**2 -> 1 / np.cosh{_SUM}",
             "The slope of tanh is one over the square of cosh(z), or written with t; here the square is missing.", 3, sets="tanh"),
-        Mistake("as_product", ("d_sum.sum(axis=-2) -> (d_sum * key[..., np.newaxis, :, :]).sum(axis=-2)",
-                "d_sum.sum(axis=-3) -> (d_sum * query[..., :, np.newaxis, :]).sum(axis=-3)"),
+        Mistake("as_product",
+            ("d_sum.sum(axis=-2) -> (d_sum * key[..., np.newaxis, :, :]).sum(axis=-2)",
+             "d_sum.sum(axis=-3) -> (d_sum * query[..., :, np.newaxis, :]).sum(axis=-3)"),
             "Inside the tanh, query and key were treated as factors. They are added there, and a sum passes its gradient on unchanged.", 2),
         Mistake("key_sign", "d_key = d_sum -> d_key = -d_sum",
             "d_key has a minus in front, as if the key were subtracted; query and key are added.", 2),
@@ -171,17 +159,15 @@ _ADDITIVE = Exercise(
             "You differentiated the sum of out: d_out is not used. The chain rule multiplies by it."),
     ),
     hints=(
-        "Values, weights and softmax do not know where the scores came from, so these steps stay. Then go back through "
-        "scores = match @ w: it has two factors.",
-        "The gradient of match has its four axes (..., q, k, d): the gradient of each score times w. Then comes the "
-        "tanh, and after it a plain sum of query and key.",
-        "With t = tanh(z) the slope is 1 - t squared. Through a sum a gradient passes unchanged; what was spread over "
-        "an axis is summed over it: query over the keys, key over the queries, w over everything but d.",
+        "Values, weights and softmax do not know where the scores came from, so these steps stay. Then go back through scores = match @ w: it has "
+        "two factors.",
+        "The gradient of match has its four axes (..., q, k, d): the gradient of each score times w. Then comes the tanh, and after it a plain sum "
+        "of query and key.",
+        "With t = tanh(z) the slope is 1 - t squared. Through a sum a gradient passes unchanged; what was spread over an axis is summed over it: "
+        "query over the keys, key over the queries, w over everything but d.",
     ),
-    why="Up to the gradient of the scores nothing changes. Behind it each line undoes one forward line: a product with "
-    "w, a tanh, a sum. What the forward pass spread over an axis, the backward pass sums over it.",
+    why="Up to the gradient of the scores nothing changes. Behind it each line undoes one forward line: a product with w, a tanh, a sum. What the "
+    "forward pass spread over an axis, the backward pass sums over it.",
     insight="Only the last step knows how the scores were made. So a new score needs a new last step and nothing else.",
     outputs=("d_query", "d_key", "d_value", "d_w"),
 )  # fmt: skip
-
-EXERCISES = (_ADDITIVE,)

@@ -69,9 +69,7 @@ def _query_of_zeros(rng):
 
 
 _BACKWARD = Exercise(
-    "sdpa_backward",
     title="The backward pass of attention",
-    chapter="gradients",
     level="hard",
     minutes=25,
     blanks=5,
@@ -79,17 +77,13 @@ _BACKWARD = Exercise(
     solution=sdpa_backward,
     probes=(
         Probe("all sizes differ", random_inputs(2, q=3, k=5, d=7, v=4)),
-        Probe(
-            "q = k", random_inputs(2, q=4, k=4, d=7, v=3), "equal", "gradients in the wrong place have the right shape here",
-        ),
+        Probe("q = k", random_inputs(2, q=4, k=4, d=7, v=3), "equal", "gradients in the wrong place have the right shape here"),
         Probe("no batch, q = k = d = v", random_inputs(q=4, k=4, d=4, v=4), "equal"),
         Probe("no batch", random_inputs(q=3, k=5, d=7, v=2), why="no leading axis at all"),
         Probe("two leading axes", random_inputs(2, 3, q=4, k=2, d=6, v=5), why="batch and head, more queries than keys"),
         Probe("large scores", _large_scores, "edge"),
-        Probe(
-            "three leading axes, one of size 1", random_inputs(2, 1, 3, q=1, k=4, d=5, v=2), "edge",
-            "every axis stays, whatever its size, and any number of them may stand in front",
-        ),
+        Probe("three leading axes, one of size 1", random_inputs(2, 1, 3, q=1, k=4, d=5, v=2), "edge",
+            "every axis stays, whatever its size, and any number of them may stand in front"),
         Probe("one key, one feature", random_inputs(q=3, k=1, d=2, v=1), "edge", "its weight is 1: no gradient but the value's"),
         Probe("a query of zeros", _query_of_zeros, "edge", "scores of 0 hide nothing, and a key collects from all queries"),
     ),
@@ -124,8 +118,9 @@ _BACKWARD = Exercise(
             "The weights must be transposed for d_value: a value collects from all queries that looked at it.", 1),
         Mistake("dk_no_T", "d_scores.mT -> d_scores", "d_key needs dS transposed: its rows belong to keys, and keys are the columns of dS.", 3),
         Mistake("swap", "return d_query, d_key -> return d_key, d_query", "d_query and d_key are returned in each other's place."),
-        Mistake("batch_sum", "return -> "
-            "sums = (part.sum(axis=tuple(range(part.ndim - 2))) for part in (d_query, d_key, d_value))\nd_query, d_key, d_value = sums\nreturn",
+        Mistake("batch_sum",
+            "return -> sums = (part.sum(axis=tuple(range(part.ndim - 2))) for part in (d_query, d_key, d_value))\nd_query, d_key, d_value = sums\n"
+            "return",
             "You summed over the batch. Each batch element has its own query, key and value; only shared weights add up.", 1),
         Mistake("no_max", "scores - scores.max(axis=-1, keepdims=True) -> scores",
             "Large exponents overflow: the softmax has to measure each row against its maximum.", shows="lost"),
@@ -155,8 +150,9 @@ _BACKWARD = Exercise(
             "d_value was formed with dS (or with weights that had been overwritten by it); the values were averaged by the weights.", 1),
         Mistake("no_upstream", "scale = -> d_out = np.ones_like(d_out)\nscale =",
             "You differentiated the sum of out: d_out is not used. The chain rule multiplies by it.", 1),
-        Mistake("last_query", ("weights.mT @ d_out -> weights[..., -1:, :].mT @ d_out[..., -1:, :]",
-                "d_scores.mT @ query -> d_scores[..., -1:, :].mT @ query[..., -1:, :]"),
+        Mistake("last_query",
+            ("weights.mT @ d_out -> weights[..., -1:, :].mT @ d_out[..., -1:, :]",
+             "d_scores.mT @ query -> d_scores[..., -1:, :].mT @ query[..., -1:, :]"),
             "Only the last query counts in d_key and d_value. In a loop over queries, add the part of each query to the sum.", 3),
         Mistake("forward_axis_q", ("scores.max(axis=-1 -> scores.max(axis=-2", "exponentials.sum(axis=-1 -> exponentials.sum(axis=-2"),
             "The softmax of the forward pass ran over the queries; each query has to spread its weights over the keys.", 1),
@@ -188,5 +184,3 @@ _BACKWARD = Exercise(
 # spot_gradient: the chapter shows the errors of `suspect` on several inputs
 
 suspect = _BACKWARD.family(frozenset({"D_all"}))
-
-EXERCISES = (_BACKWARD,)

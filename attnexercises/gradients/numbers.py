@@ -29,22 +29,19 @@ def _score_gradient_by_moving():
 
 
 _BY_HAND = value_exercise(
-    "score_gradient",
-    title="The gradient of one score",
-    chapter="gradients",
-    level="easy",
-    minutes=5,
-    answer=_score_gradient,
-    oracle=_score_gradient_by_moving,
-    rtol=1e-3,
+    title="The gradient of one score", level="easy", minutes=5, answer=_score_gradient, oracle=_score_gradient_by_moving, rtol=1e-3,
     mistakes=(
-        Mistake("no_rowsum", lambda: 1.0, "That is weight times dP. It leaves out what the other weights lose when this one grows.", 2),
-        Mistake("sigmoid", lambda: 0.5, "That is the sigmoid rule. It uses only the diagonal of the Jacobian, but the other two weights move as well.", 2),
+        Mistake("no_rowsum", lambda: 1.0,
+            "That is weight times dP. It leaves out what the other weights lose when this one grows.", 2),
+        Mistake("sigmoid", lambda: 0.5,
+            "That is the sigmoid rule. It uses only the diagonal of the Jacobian, but the other two weights move as well.", 2),
         Mistake("D_plain", lambda: -12.0, "You subtracted the plain sum of dP. Each dP counts as much as its weight says.", 2),
-        Mistake("mean_plain", lambda: 0.5 * (2 - 26 / 3), "You subtracted the plain mean of dP; the mean has to be weighted by the weights.", 2),
+        Mistake("mean_plain", lambda: 0.5 * (2 - 26 / 3),
+            "You subtracted the plain mean of dP; the mean has to be weighted by the weights.", 2),
         Mistake("mean_product", lambda: 0.5 * (2 - 7 / 3),
             "You averaged the products of p and dP. The weights already do the averaging, so the products are only summed.", 2),
-        Mistake("no_upstream", lambda: -1.25, "dP is dO times the value, not the value alone. Or did the weight in front go in twice?", 1),
+        Mistake("no_upstream", lambda: -1.25,
+            "dP is dO times the value, not the value alone. Or did the weight in front go in twice?", 1),
         Mistake("sign", lambda: 2.5, "The number is right, but the sign is not: the mean is subtracted from the key's own dP.", 3),
         Mistake("no_outer", lambda: -5.0, "That is how far dP lies from the mean; it still has to be multiplied by the weight.", 3),
         Mistake("the_mean", lambda: 7.0, "That is the weighted mean of dP; subtract it from the dP of key 0.", 3),
@@ -57,10 +54,7 @@ _BY_HAND = value_exercise(
         "Then the mean of the three entries of dP, weighted by the three weights.",
         "The weight of key 0, times its dP minus that mean.",
     ),
-    why="dP is (2, 8, 16) and its weighted mean is 7. The score of key 0 is pushed by how far its 2 lies from 7, "
-    "times its weight.",
-    insight="Value and upstream gradient are positive, yet raising this score lowers the loss: it takes weight away "
-    "from keys with larger values.",
+    why="dP is (2, 8, 16) and its weighted mean is 7. The score of key 0 is pushed by how far its 2 lies from 7, times its weight.",
+    insight="Value and upstream gradient are positive, yet raising this score lowers the loss: it takes weight away from keys with "
+    "larger values.",
 )  # fmt: skip
-
-EXERCISES = (_BY_HAND,)

@@ -31,18 +31,13 @@ def _name_of_the_bug():
 
 
 _SPOT = value_exercise(
-    "spot_gradient",
-    title="Spot the bug",
-    chapter="gradients",
-    level="medium",
-    minutes=5,
-    answer=_spot_gradient,
-    oracle=_name_of_the_bug,
+    title="Spot the bug", level="medium", minutes=5, answer=_spot_gradient, oracle=_name_of_the_bug,
     mistakes=(
         Mistake("ds_no_rowsum", lambda: "no row mean",
             "Without the row mean, dS would be wrong for a single query, too. Look at the row with q = 1.", 1),
         Mistake("D_axis", lambda: "wrong axis",
-            "With one query, a sum over the queries has one term for each key, and that is no row mean. So q = 1 would be wrong, too.", 1),
+            "With one query, a sum over the queries has one term for each key, and that is no row mean. So q = 1 would be wrong, "
+            "too.", 1),
         Mistake("mean_plain", lambda: "plain mean",
             "With one key, a plain mean and a weighted mean are the same. Look at the row with k = 1: is it right?", 1),
         Mistake("last_query", lambda: "last query",
@@ -51,13 +46,10 @@ _SPOT = value_exercise(
     hints=(
         "In which row are all errors zero? Which of the five formulas are right there, and which are not?",
         "dQ and dK are wrong while dV is right. So the mistake lies between dP and dS, where only D is computed.",
-        "For one query, D is one number. For several queries there should be one number for each, and `suspect` "
-        "still has one.",
+        "For one query, D is one number. For several queries there should be one number for each, and `suspect` still has one.",
     ),
-    why="Only q decides whether dQ and dK are right, so the mistake mixes the queries. It has no effect on dV, so it lies in "
-    "dS. For a single query, the sum over everything is the sum over its row.",
-    insight="A test with one query cannot see this mistake. So a test needs several of everything: give every axis a "
-    "size of its own, larger than 1.",
+    why="Only q decides whether dQ and dK are right, so the mistake mixes the queries. It has no effect on dV, so it lies in dS. "
+    "For a single query, the sum over everything is the sum over its row.",
+    insight="A test with one query cannot see this mistake. So a test needs several of everything: give every axis a size of its "
+    "own, larger than 1.",
 )  # fmt: skip
-
-EXERCISES = (_SPOT,)

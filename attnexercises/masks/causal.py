@@ -22,13 +22,7 @@ def _causal_oracle(q, k):
 
 
 _CAUSAL = Exercise(
-    "causal_mask",
-    title="A causal mask for decoding",
-    chapter="masks",
-    level="easy",
-    minutes=10,
-    oracle=_causal_oracle,
-    solution=causal_mask,
+    title="A causal mask for decoding", level="easy", minutes=10, oracle=_causal_oracle, solution=causal_mask,
     probes=(
         Probe("3 queries, 5 keys", lambda rng: (3, 5)),
         Probe("one query, 5 keys", lambda rng: (1, 5), why="the step of a decoder"),
@@ -38,47 +32,37 @@ _CAUSAL = Exercise(
     ),
     mistakes=(
         Mistake("top_left", "(k - q) -> 0",
-                "Your diagonal starts in the first corner. It has to end in the last corner, because the last query "
-                "sees every key.", 2, sets="offset"),
+            "Your diagonal starts in the first corner. It has to end in the last corner, because the last query sees every key.", 2,
+            sets="offset"),
         Mistake("wrong_way", "k - q -> q - k",
-                "Your diagonal moved to the wrong side. If there are more keys than queries, the first query sees more "
-                "keys.",
-                2, sets="offset"),
+            "Your diagonal moved to the wrong side. If there are more keys than queries, the first query sees more keys.", 2,
+            sets="offset"),
         Mistake("strict", "+ (k - q) -> + (k - q) - 1",
-                "Your diagonal is one place too far to the left. A token may look at itself.", 3),
+            "Your diagonal is one place too far to the left. A token may look at itself.", 3),
         Mistake("one_ahead", "+ (k - q) -> + (k - q) + 1",
-                "Your diagonal is one place too far to the right. A query must not see a token of its future.", 3),
-        Mistake("triu", "<= -> >=", "You took the upper triangle, but the lower triangle is the part that is allowed.", 1,
-        sets="all"),
+            "Your diagonal is one place too far to the right. A query must not see a token of its future.", 3),
+        Mistake("triu", "<= -> >=",
+            "You took the upper triangle, but the lower triangle is the part that is allowed.", 1, sets="all"),
         Mistake("inverted", "<= -> >",
-                "True and False have changed places: True has to mean that the query may look at the key.", 1,
-                shows="complement"),
+            "True and False have changed places: True has to mean that the query may look at the key.", 1, shows="complement"),
         Mistake("additive", "np.arange(k) <= position -> np.where(np.arange(k) <= position, 0.0, -np.inf)",
-                "You returned the additive form, 0 and -inf; this exercise asks for True and False.", 1),
+            "You returned the additive form, 0 and -inf; this exercise asks for True and False.", 1),
         Mistake("upside_down", "np.arange(q)[ -> np.arange(q)[::-1][",
-                "Your rows are in the opposite order. Row 0 belongs to the first query, which has the shortest "
-                "past.", 2,
-                sets="order"),
+            "Your rows are in the opposite order. Row 0 belongs to the first query, which has the shortest past.", 2, sets="order"),
         Mistake("mirrored", "np.arange(k) -> np.arange(k)[::-1]",
-                "Your columns are in the opposite order. Column 0 belongs to the first key, at which every later query "
-                "may look.", 2, sets="order"),
+            "Your columns are in the opposite order. Column 0 belongs to the first key, at which every later query may look.", 2,
+            sets="order"),
         Mistake("all_visible", "(k - q) -> k",
-                "Your mask hides nothing. A query must not look at the keys that come after its place.", 1,
-                sets="all offset order"),
+            "Your mask hides nothing. A query must not look at the keys that come after its place.", 1, sets="all offset order"),
         Mistake("itself_only", "<= -> ==",
-                "In your mask each query sees only the key at its own place. All keys before it are allowed as "
-                "well.", 1,
-                sets="all"),
+            "In your mask each query sees only the key at its own place. All keys before it are allowed as well.", 1, sets="all"),
     ),
     hints=(
         "True = may look. Draw the mask for 2 queries and 4 keys on paper. The last row is all True.",
         "If the queries are the last q of k tokens, at which place among the keys does query 0 stand?",
         "Query number i stands at place i + k - q. It may look at every key whose number is at most its place.",
     ),
-    why="A column of places against a row of key numbers: the comparison broadcasts to (q, k). "
-    "With q = k the shift is 0, and it is the usual lower triangle.",
-    insight="One query, k keys: the whole row is True, so a decoder that takes one token at a time needs no causal "
-    "mask.",
+    why="A column of places against a row of key numbers: the comparison broadcasts to (q, k). With q = k the shift is 0, and it "
+    "is the usual lower triangle.",
+    insight="One query, k keys: the whole row is True, so a decoder that takes one token at a time needs no causal mask.",
 )  # fmt: skip
-
-EXERCISES = (_CAUSAL,)

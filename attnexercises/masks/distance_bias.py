@@ -54,81 +54,62 @@ def _empty_rows(rng):
 
 _MISTAKES = (
     Mistake("no_row_mean", "(d_weights - (weights * d_weights).sum(axis=-1, keepdims=True)) -> d_weights",
-            "On the way from weights to scores the row's weighted mean is missing. A score also moves the other "
-            "weights.", 1,
-            sets="softmax"),
+        "On the way from weights to scores the row's weighted mean is missing. A score also moves the other weights.", 1,
+        sets="softmax"),
     Mistake("ds_is_dp", "weights * (d_weights - (weights * d_weights).sum(axis=-1, keepdims=True)) -> d_weights",
-            "You used the gradient of the weights as the gradient of the scores. The softmax between them is "
-            "missing.", 1,
-            sets="softmax"),
+        "You used the gradient of the weights as the gradient of the scores. The softmax between them is missing.", 1,
+        sets="softmax"),
     Mistake("sigmoid", "(d_weights - (weights * d_weights).sum(axis=-1, keepdims=True)) -> (1 - weights) * d_weights",
-            "You used the sigmoid rule between weights and scores. A score also moves the other weights of its row.",
-            1, sets="softmax"),
+        "You used the sigmoid rule between weights and scores. A score also moves the other weights of its row.", 1,
+        sets="softmax"),
     Mistake("weights", "weights * (d_weights - (weights * d_weights).sum(axis=-1, keepdims=True)) -> weights",
-            "You added up the weights themselves. A bias collects gradients of scores, not weights.", 1,
-            sets="softmax"),
+        "You added up the weights themselves. A bias collects gradients of scores, not weights.", 1, sets="softmax"),
     Mistake("per_key",
-            "np.array([np.trace(d_scores, offset=-r, axis1=-2, axis2=-1).sum() for r in range(n)]) -> "
-            "d_scores.sum(axis=-2).reshape(-1, n).sum(axis=0)",
-            "You summed over the queries, for each key. A bias belongs to a distance.", 2, sets="collect"),
+        "np.array([np.trace(d_scores, offset=-r, axis1=-2, axis2=-1).sum() for r in range(n)]) -> "
+        "d_scores.sum(axis=-2).reshape(-1, n).sum(axis=0)",
+        "You summed over the queries, for each key. A bias belongs to a distance.", 2, sets="collect"),
     Mistake("per_query",
-            "np.array([np.trace(d_scores, offset=-r, axis1=-2, axis2=-1).sum() for r in range(n)]) -> "
-            "d_scores.sum(axis=-1).reshape(-1, n).sum(axis=0)",
-            "You summed over the keys, for each query. A bias belongs to a distance.", 2, shows="zero",
-            sets="collect"),
+        "np.array([np.trace(d_scores, offset=-r, axis1=-2, axis2=-1).sum() for r in range(n)]) -> "
+        "d_scores.sum(axis=-1).reshape(-1, n).sum(axis=0)",
+        "You summed over the keys, for each query. A bias belongs to a distance.", 2, shows="zero", sets="collect"),
     Mistake("last_query",
-            "np.array([np.trace(d_scores, offset=-r, axis1=-2, axis2=-1).sum() for r in range(n)]) -> "
-            "d_scores[..., -1, ::-1].reshape(-1, n).sum(axis=0)",
-            "You used only the last query. Every query with a key at this distance uses the same bias.", 2,
-            sets="collect"),
+        "np.array([np.trace(d_scores, offset=-r, axis1=-2, axis2=-1).sum() for r in range(n)]) -> d_scores[..., -1, "
+        "::-1].reshape(-1, n).sum(axis=0)",
+        "You used only the last query. Every query with a key at this distance uses the same bias.", 2, sets="collect"),
     Mistake("future", "offset=-r -> offset=r",
-            "You collected from keys in the future, which are hidden. The past is on the other side of the "
-            "diagonal.", 3),
+        "You collected from keys in the future, which are hidden. The past is on the other side of the diagonal.", 3),
     Mistake("reversed", "range(n)]) -> range(n)])[::-1]",
-            "Your largest distance comes first. The first bias belongs to distance 0, a token and itself.", 3,
-            shows="permuted"),
+        "Your largest distance comes first. The first bias belongs to distance 0, a token and itself.", 3, shows="permuted"),
     Mistake("mean", ".sum() for -> .sum() / (n - r) for",
-            "You averaged over the pairs at each distance. A number that is used in several places gets the sum.", 2),
+        "You averaged over the pairs at each distance. A number that is used in several places gets the sum.", 2),
     Mistake("mean_of_sequences", ".sum() for -> .mean() for",
-            "You averaged over the leading axes. One set of biases serves all sequences, so their gradients add up.", 3,
-            sets="batch"),
+        "You averaged over the leading axes. One set of biases serves all sequences, so their gradients add up.", 3, sets="batch"),
     Mistake("first_axes", ", axis1=-2, axis2=-1 ->",
-            "Your diagonals run along the first two axes. With a batch these are not queries and keys.", 3),
+        "Your diagonals run along the first two axes. With a batch these are not queries and keys.", 3),
     Mistake("per_sequence", "axis2=-1).sum() -> axis2=-1)",
-            "Your answer keeps the leading axes. One set of biases serves all sequences, so their gradients add up.",
-            3, sets="batch"),
+        "Your answer keeps the leading axes. One set of biases serves all sequences, so their gradients add up.", 3, sets="batch"),
     Mistake("mean_plain", "(weights * d_weights).sum( -> d_weights.mean(",
-            "You subtracted the plain mean of each row of d_weights. The mean has to be weighted by the weights.", 1,
-            sets="softmax"),
+        "You subtracted the plain mean of each row of d_weights. The mean has to be weighted by the weights.", 1, sets="softmax"),
     Mistake("sum_plain", "(weights * d_weights).sum( -> d_weights.sum(",
-            "You subtracted the plain sum of each row of d_weights. Subtract its mean instead, weighted by the "
-            "weights.", 1, sets="softmax"),
+        "You subtracted the plain sum of each row of d_weights. Subtract its mean instead, weighted by the weights.", 1,
+        sets="softmax"),
     Mistake("mean_queries", "axis=-1, keepdims -> axis=-2, keepdims",
-            "You took the weighted mean of d_weights along the queries. A softmax ties the keys of one query "
-            "together.", 1,
-            sets="softmax"),
+        "You took the weighted mean of d_weights along the queries. A softmax ties the keys of one query together.", 1,
+        sets="softmax"),
     Mistake("paren",
-            "weights * (d_weights - (weights * d_weights).sum(axis=-1, keepdims=True)) -> "
-            "weights * d_weights - (weights * d_weights).sum(axis=-1, keepdims=True)",
-            "You subtracted the row's mean after applying the weights. It has to be subtracted from d_weights.", 1,
-            sets="softmax"),
+        "weights * (d_weights - (weights * d_weights).sum(axis=-1, keepdims=True)) -> weights * d_weights - (weights * "
+        "d_weights).sum(axis=-1, keepdims=True)",
+        "You subtracted the row's mean after applying the weights. It has to be subtracted from d_weights.", 1, sets="softmax"),
     Mistake("plus", "(d_weights - -> (d_weights +",
-            "You added the row's mean to d_weights. It has to be subtracted.", 1, sets="softmax"),
+        "You added the row's mean to d_weights. It has to be subtracted.", 1, sets="softmax"),
     Mistake("first_sequence", "n = value.shape[-2] -> n = value.shape[-2]\nd_scores = d_scores.reshape(-1, n, n)[0]",
-            "You used only the first sequence. One set of biases serves all sequences, so their gradients add up.", 3,
-            sets="batch"),
+        "You used only the first sequence. One set of biases serves all sequences, so their gradients add up.", 3, sets="batch"),
     Mistake("from_one", "offset=-r -> offset=-(r + 1)",
-            "Your first number belongs to distance 1. A token and itself are at distance 0.", 3),
+        "Your first number belongs to distance 1. A token and itself are at distance 0.", 3),
 )
 
 _DISTANCE_BIAS = Exercise(
-    "distance_bias_backward",
-    title="The gradient of a bias for each distance",
-    chapter="masks",
-    level="medium",
-    minutes=20,
-    blanks=2,
-    oracle=_oracle,
+    title="The gradient of a bias for each distance", level="medium", minutes=20, blanks=2, oracle=_oracle,
     solution=distance_bias_backward,
     probes=(
         Probe("2 sequences of 5 tokens", _inputs(2, n=5, v=3)),
@@ -137,24 +118,19 @@ _DISTANCE_BIAS = Exercise(
         Probe("two leading axes", _inputs(2, 3, n=4, v=5), why="batch and head share one bias"),
         Probe("one token", _inputs(3, n=1, v=2), "edge", "its only weight is 1, whatever the bias: the answer is 0"),
         Probe("padding on the left", _empty_rows, "edge", "rows of zeros contribute nothing"),
-        Probe(
-            "three leading axes, one of size 1", _inputs(2, 1, 3, n=4, v=1), "edge", "they all share one bias",
-        ),
+        Probe("three leading axes, one of size 1", _inputs(2, 1, 3, n=4, v=1), "edge", "they all share one bias"),
     ),
     mistakes=_MISTAKES,
     hints=(
-        "There are two steps. The gradient of the scores is known from chapter 3: go back through the product with the "
-        "values, then through the softmax, row by row.",
-        "A bias is added to a score, so it receives the gradient of that score. Mark on paper which scores of a "
-        "4 by 4 square hold the bias of distance 1. What do you do with a number that was used in several places?",
-        "The scores at distance r are on one diagonal, r places below the main diagonal, where the `offset` of "
-        "`np.trace` "
-        "is negative. Add up each diagonal, and then all leading axes.",
+        "There are two steps. The gradient of the scores is known from chapter 3: go back through the product with the values, "
+        "then through the softmax, row by row.",
+        "A bias is added to a score, so it receives the gradient of that score. Mark on paper which scores of a 4 by 4 square hold "
+        "the bias of distance 1. What do you do with a number that was used in several places?",
+        "The scores at distance r are on one diagonal, r places below the main diagonal, where the `offset` of `np.trace` is "
+        "negative. Add up each diagonal, and then all leading axes.",
     ),
-    why="A bias is spread along a diagonal in the forward pass, so the backward pass sums along it. Hidden pairs have "
-    "weight 0 and add nothing.",
+    why="A bias is spread along a diagonal in the forward pass, so the backward pass sums along it. Hidden pairs have weight 0 and "
+    "add nothing.",
     insight="Your biases' gradients sum to zero: adding one number to all of them shifts whole rows.",
     outputs=("d_bias",),
 )  # fmt: skip
-
-EXERCISES = (_DISTANCE_BIAS,)

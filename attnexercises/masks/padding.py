@@ -64,13 +64,7 @@ def _below_every_fill(rng):
 
 
 _PADDED = Exercise(
-    "padded_causal_attention",
-    title="Padded sentences, attended causally",
-    chapter="masks",
-    level="medium",
-    minutes=20,
-    blanks=3,
-    oracle=_padded_oracle,
+    title="Padded sentences, attended causally", level="medium", minutes=20, blanks=3, oracle=_padded_oracle,
     solution=padded_causal_attention,
     probes=(
         Probe("padding on the left", _sequences(_LEFT)),
@@ -78,27 +72,23 @@ _PADDED = Exercise(
         Probe("b = n, with holes", _sequences([[1, 0, 1], [0, 1, 1], [1, 1, 1]]), "equal"),
         Probe("no padding", _sequences([[1, 1, 1, 1]] * 2, d=3, v=5), why="then it is causal attention"),
         Probe("large scores", _sequences(_LEFT, size=40.0), "edge", "nothing may overflow"),
-        Probe(
-            "real keys near -4e9, padding near 4e9", _below_every_fill, "edge",
-            "no finite number hides a key, neither in the place of its score nor added to it",
-        ),
+        Probe("real keys near -4e9, padding near 4e9", _below_every_fill, "edge",
+            "no finite number hides a key, neither in the place of its score nor added to it"),
         Probe("one token", _sequences([[1], [0]], d=3, v=2), "edge", "axes of size 1 stay; the other sees nothing"),
         Probe("one sentence, one feature", _sequences([[0, 1, 1, 0]], d=1, v=1), "edge", "axes of size 1 stay"),
-        Probe("a sentence of padding alone", _sequences([[1, 1, 0], [0, 0, 0]], d=5, v=4), "edge", "all its rows are "
-            "zero"),
+        Probe("a sentence of padding alone", _sequences([[1, 1, 0], [0, 0, 0]], d=5, v=4), "edge", "all its rows are zero"),
         Probe("zeros among the scores", _zero_scores, "edge", "a score of 0 is a score like any other"),
     ),
     mistakes=padding_mistakes.PADDED_CAUSAL_ATTENTION,
     hints=(
-        "`real` has one entry for each key of each sentence. All queries of a sentence share this row, so give it an "
-        "axis of size 1 where the queries are.",
-        "A key must be a real token, and it must not come after the query. Join the two masks, (n, n) and (b, 1, n), "
-        "before the softmax.",
-        "Compute the scores and divide them by the root of d. Give them and the joined mask to your `masked_softmax`, "
-        "which also takes care of queries that see nothing. Multiply its weights by the values.",
+        "`real` has one entry for each key of each sentence. All queries of a sentence share this row, so give it an axis of size "
+        "1 where the queries are.",
+        "A key must be a real token, and it must not come after the query. Join the two masks, (n, n) and (b, 1, n), before the "
+        "softmax.",
+        "Compute the scores and divide them by the root of d. Give them and the joined mask to your `masked_softmax`, which also "
+        "takes care of queries that see nothing. Multiply its weights by the values.",
     ),
-    why="The masks broadcast to (b, n, n) when they are joined. With `masked_softmax` from exercise 4.4, four "
-    "lines are enough.",
+    why="The masks broadcast to (b, n, n) when they are joined. With `masked_softmax` from exercise 4.4, four lines are enough.",
     insight="Padding on the left empties rows, padding on the right does not: test a mask with both.",
 )  # fmt: skip
 
@@ -116,22 +106,14 @@ def _count_pairs():
 
 
 _PAIRS = value_exercise(
-    "allowed_pairs",
-    title="How many pairs are left?",
-    chapter="masks",
-    level="easy",
-    minutes=5,
-    answer=_allowed_pairs,
-    oracle=_count_pairs,
+    title="How many pairs are left?", level="easy", minutes=5, answer=_allowed_pairs, oracle=_count_pairs,
     mistakes=(
         Mistake("right_side", lambda: 27,
-                "That is the count for padding on the right, where padded queries still see real tokens before them.",
-                2),
+            "That is the count for padding on the right, where padded queries still see real tokens before them.", 2),
         Mistake("no_padding", lambda: 30,
-                "That is the causal mask alone. The padding keys of the short sentence are hidden, too.", 2),
+            "That is the causal mask alone. The padding keys of the short sentence are hidden, too.", 2),
         Mistake("only_pad", lambda: 40, "That is the padding mask alone. Nobody may look ahead, either.", 1),
-        Mistake("square", lambda: 34,
-                "Those are the pairs of real tokens in both directions. Many of them look ahead.", 1),
+        Mistake("square", lambda: 34, "Those are the pairs of real tokens in both directions. Many of them look ahead.", 1),
         Mistake("strict", lambda: 13, "You left out the diagonal: a token may look at itself.", 1),
         Mistake("all", lambda: 50, "That is every pair, with no mask at all.", 1),
         Mistake("hidden", lambda: 29, "That is how many pairs are hidden.", 3),
@@ -139,27 +121,22 @@ _PAIRS = value_exercise(
         Mistake("one", lambda: 6, "That is the short sentence alone. The long sentence is missing.", 3),
         Mistake("other", lambda: 15, "That is the long sentence alone. The short sentence is missing.", 3),
         Mistake("padded_see_themselves", lambda: 23,
-                "You let the two padding queries see themselves. They see nothing, because their own keys are padding, "
-                "too.", 2),
+            "You let the two padding queries see themselves. They see nothing, because their own keys are padding, too.", 2),
         Mistake("short_square", lambda: 24,
-                "Your count of the long sentence is causal. In the short sentence nobody may look ahead, either.", 1),
+            "Your count of the long sentence is causal. In the short sentence nobody may look ahead, either.", 1),
         Mistake("long_square", lambda: 31,
-                "Your count of the short sentence is causal. In the long sentence nobody may look ahead, either.", 1),
+            "Your count of the short sentence is causal. In the long sentence nobody may look ahead, either.", 1),
         Mistake("half", lambda: 25,
-                "The masks do not leave half of all pairs: the diagonal stays, and the columns of padding go.",
-                2),
+            "The masks do not leave half of all pairs: the diagonal stays, and the columns of padding go.", 2),
         Mistake("half_real", lambda: 17,
-                "If you take half of the pairs of real tokens, you lose half of the diagonal. A token may look at "
-                "itself.", 2),
+            "If you take half of the pairs of real tokens, you lose half of the diagonal. A token may look at itself.", 2),
     ),
     hints=(
         "Draw the two grids, 5 by 5. Cross out what lies above the diagonal, and then the columns of padding.",
         "The short sentence is in the last three places. How many keys does each of its five queries see?",
         "The short sentence has 0 + 0 + 1 + 2 + 3 pairs. The long sentence has the full triangle of 5.",
     ),
-    why="The last three queries of the short sentence see 1, 2 and 3 keys, and the first two see none. The long "
-    "sentence is a full triangle.",
+    why="The last three queries of the short sentence see 1, 2 and 3 keys, and the first two see none. The long sentence is a full "
+    "triangle.",
     insight="Two rows are empty. With padding on the right no row is empty, and there are six more pairs.",
 )  # fmt: skip
-
-EXERCISES = (_PAIRS, _PADDED)

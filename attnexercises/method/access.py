@@ -1,20 +1,16 @@
 """Find out in which order, and how many at once, a function uses the numbers of its arguments.
 
 For a function of a row of scores, such as a streaming softmax, `reads` returns the places of the row that each step
-uses, and `exponents` returns what the function passes to `exp`. `most_read_at_once` and `goes_back` examine the result
-of `reads`.
+uses. `most_read_at_once` and `goes_back` examine the result of `reads`.
 
 For attention in tiles, the other functions examine the record of an observed call (`trace.Book`): which arrays it made
 for all pairs of queries and keys, how many keys it used at once, and in which order.
 """
 
 import math
-from contextlib import contextmanager
 
-import numpy as np
-
-from attnexercises.engine.timelimit import TimeUp, call_within
-from attnexercises.method.trace import LONG, watched
+from attnexercises.method.memory import HELD, bytes_for_each_pair
+from attnexercises.method.trace import watched
 
 
 def reads(function, row, *rest):
@@ -32,67 +28,12 @@ def reads(function, row, *rest):
 
     Examples
     --------
+    >>> import numpy as np
     >>> [sorted(places) for places in reads(lambda x: x[:2].max() + x.tolist()[2], np.array([1.0, 2.0, 3.0]))]
     [[0, 1], [2]]
     """
     book = watched(function, {"row": row} | dict(enumerate(rest)), ("row",))
     return [step.rows["row"] for step in book.steps]
-
-
-def exponents(function, row, *rest):
-    """Return what ``function(row, *rest)`` passes to `exp` and to `logaddexp.reduce`: a flat array for each call.
-
-    Examples
-    --------
-    >>> exponents(lambda x: np.exp(list(x)).sum() + math.exp(7), np.arange(3.0))
-    [array([0., 1., 2.]), array([7.])]
-    """
-    heard = []
-    try:
-        with _heard_by(heard):
-            call_within(LONG, lambda: function(np.array(row), *rest))
-    except (TimeUp, Exception):
-        return []
-    return heard
-
-
-@contextmanager
-def _heard_by(heard):
-    """During the block, append to `heard` the argument of each call of `exp` and of `logaddexp.reduce`."""
-    def hear(x):
-        heard.append(np.array(x, dtype=float).ravel())
-
-    replaced = [(np, "exp", _Heard(np.exp, hear)), (math, "exp", _Heard(math.exp, hear))]
-    replaced.append((np, "logaddexp", _Heard(np.logaddexp, hear, "reduce")))
-    before = [(module, name, getattr(module, name)) for module, name, _ in replaced]
-    try:
-        for module, name, function in replaced:
-            setattr(module, name, function)
-        yield
-    finally:
-        for module, name, function in before:
-            setattr(module, name, function)
-
-
-class _Heard:
-    """A wrapper that passes the first argument of each call of a function, or of its method `method`, to `hear`."""
-
-    def __init__(self, function, hear, method=""):
-        self.function, self.hear, self.method = function, hear, method
-
-    def __call__(self, *arguments, **options):
-        return self._called(self.function, "", arguments, options)
-
-    def __getattr__(self, name):
-        found = getattr(self.function, name)
-        if name != self.method:
-            return found
-        return lambda *arguments, **options: self._called(found, name, arguments, options)
-
-    def _called(self, function, name, arguments, options):
-        if name == self.method and arguments:
-            self.hear(arguments[0])
-        return function(*arguments, **options)
 
 
 def most_read_at_once(log, row, block):
@@ -137,29 +78,51 @@ def goes_back(log, row, block):
     return False
 
 
+#: What a call can hold at once for all pairs, in words.
+HELD_AT_ONCE = {
+    "scores": "all {pairs} scores are",
+    "array": "an array of {q} × {k} is",
+    "mask": "a whole mask of {q} × {k} is",
+    "indices": "indices for all {q} × {k} pairs are",
+    "queries": "a product of {q} × {q}, of all queries with all queries is",
+    "keys": "a product of {k} × {k}, of all keys with all keys is",
+    "numbers": "numbers for all q × k pairs are",
+}
+
+
+def held_at_once(answer, books, many, q, k):
+    """Name what an answer holds at once for all pairs of q queries and k keys, as in `HELD_AT_ONCE`, or return "".
+
+    Parameters
+    ----------
+    answer : callable
+    books : list of Book
+        The records of its calls with q queries and k keys.
+    many : callable
+        ``many(q, k)`` returns arguments with so many queries and keys, to measure the memory of a call.
+    q, k : int
+    """
+    return made_for_all(books, q, k) or ("numbers" if bytes_for_each_pair(answer, many, 16, 64) > HELD else "")
+
+
 def made_for_all(books, q, k):
-    """Say which array was made for all pairs of q queries and k keys, or return "". The sizes of all axes must differ.
+    """Name the array that was made for all pairs of q queries and k keys, or return "". All axes must differ in size.
 
     Examples
     --------
     >>> from attnexercises.method.trace import Book
     >>> made_for_all([Book(made=[((5, 3), "f"), ((5, 24), "b")])], 5, 24)
-    'a whole mask of 5 × 24'
+    'mask'
     """
     made = [entry for book in books for entry in book.made]
-    pairs = [kind for shape, kind in made if _covers(shape, q, k)]
+    pairs = {kind for shape, kind in made if _covers(shape, q, k)}
     if "f" in pairs:
         products = [step for book in books for step in book.steps if {"query", "key"} <= set(step.rows)]
-        scores = any(_covers(step.made[0], q, k) for step in products)
-        return f"all {q * k} scores" if scores else f"an array of {q} × {k}"
-    if "b" in pairs:
-        return f"a whole mask of {q} × {k}"
+        return "scores" if any(_covers(step.made[0], q, k) for step in products) else "array"
     if pairs:
-        return f"indices for all {q} × {k} pairs"
-    for size, name in ((q, "queries"), (k, "keys")):
-        if any(list(shape).count(size) > 1 for shape, _ in made):
-            return f"a product of {size} × {size}, of all {name} with all {name}"
-    return ""
+        return "mask" if "b" in pairs else "indices"
+    squares = [name for size, name in ((q, "queries"), (k, "keys")) if any(list(shape).count(size) > 1 for shape, _ in made)]
+    return squares[0] if squares else ""
 
 
 def _covers(shape, q, k):
@@ -168,10 +131,7 @@ def _covers(shape, q, k):
     if q not in sizes:
         return False
     sizes.remove(q)
-    rest = 1
-    for size in sizes:
-        rest *= size
-    return k in sizes or rest == k
+    return k in sizes or math.prod(sizes) == k
 
 
 def most_at_once(book, names):

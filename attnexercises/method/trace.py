@@ -171,7 +171,7 @@ class _Watched(np.ndarray):
 
     def __array_function__(self, function, kinds, arguments, options):
         if function not in _MATRIX:
-            return super().__array_function__(function, kinds, arguments, options)
+            return _wrapped(super().__array_function__(function, kinds, arguments, options))
         plain = [tuple(map(_plain, x)) if isinstance(x, (list, tuple)) else _plain(x) for x in arguments]
         result = function(*plain, **{name: _plain(x) for name, x in options.items()})
         if _book is not None:

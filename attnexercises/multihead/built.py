@@ -32,16 +32,8 @@ def previous_token_head(letters, places):
 
 
 _PREVIOUS = Exercise(
-    "previous_token_head",
-    title="A head that looks one back",
-    chapter="multihead",
-    level="medium",
-    minutes=15,
-    blanks=2,
-    oracle=_previous_oracle,
-    solution=previous_token_head,
-    behaviour=behaviour(_before, 1),
-    outputs=LOOKS,
+    title="A head that looks one back", level="medium", minutes=15, blanks=2, oracle=_previous_oracle, solution=previous_token_head,
+    behaviour=behaviour(_before, 1), outputs=LOOKS,
     probes=(
         Probe("3 letters, 6 places", lambda rng: (3, 6)),
         Probe("4 letters, 4 places", lambda rng: (4, 4), "equal", "a row of a letter taken for that of a place"),
@@ -49,37 +41,35 @@ _PREVIOUS = Exercise(
     ),
     mistakes=(
         Mistake("nothing", "return query_weight -> return 0 * query_weight",
-                "Every token looks at all tokens alike: no score differs from another.", 1),
+            "Every token looks at all tokens alike: no score differs from another.", 1),
         Mistake("itself", "k=-1 -> k=0",
-                "The query of a place asks for the key of the same place; the one before is wanted.", 1, sets="place"),
+            "The query of a place asks for the key of the same place; the one before is wanted.", 1, sets="place"),
         Mistake("ahead", "k=-1 -> k=1",
-                "The row of a place asks for the place after it. It has to ask for the place before it.", 2,
-                sets="place"),
+            "The row of a place asks for the place after it. It has to ask for the place before it.", 2, sets="place"),
         Mistake("two_back", "k=-1 -> k=-2",
-                "The row of a place asks for the place two before it. It has to ask for the place before it.", 2,
-                sets="place"),
+            "The row of a place asks for the place two before it. It has to ask for the place before it.", 2, sets="place"),
         Mistake("letters",
-                ("places, places -> places, letters", "[letters:] -> [:letters]",
-                 "np.eye(places, k=-1) -> np.eye(letters)", "np.eye(places) -> np.eye(letters)"),
-                "The rows of the letters are filled in place of those of the places, so a token asks for its own letter.", 1,
-                sets="place"),
+            ("places, places -> places, letters", "[letters:] -> [:letters]", "np.eye(places, k=-1) -> np.eye(letters)",
+             "np.eye(places) -> np.eye(letters)"),
+            "The rows of the letters are filled in place of those of the places, so a token asks for its own letter.", 1,
+            sets="place"),
         Mistake("sign", "= np.sqrt(places) -> = -np.sqrt(places)",
-                "The sign of the scores is flipped. The wanted token has to get more weight than all others.", 2),
+            "The sign of the scores is flipped. The wanted token has to get more weight than all others.", 2),
         Mistake("flat", "np.sqrt(places) * ahead -> 1.0",
-                "The scores need a larger factor, because one token has to get more than 0.9 of its row.", 3, sets="size"),
+            "The scores need a larger factor, because one token has to get more than 0.9 of its row.", 3, sets="size"),
         Mistake("fixed", "np.sqrt(places) * ahead -> 12.0",
-                "The scores have one factor for texts of any length. The more keys there are, the further the wanted "
-                "score must lead.", 3, sets="size"),
+            "The scores have one factor for texts of any length. The more keys there are, the further the wanted score must lead.",
+            3, sets="size"),
     ),
     hints=(
         "Give every place a feature of its own in the keys. Which rows of key_weight are then an identity matrix?",
-        "The row of place i in query_weight says what a token at place i asks for, which is the feature of place i - 1 and "
-        "no other. Are these numbers above or below the diagonal?",
-        "One score leads n - 1 others by a. Its weight is e^a / (e^a + n - 1), which is more than 0.9 if e^a is more than "
-        "9 (n - 1). A score is also divided by the root of d, so multiply by it.",
+        "The row of place i in query_weight says what a token at place i asks for, which is the feature of place i - 1 and no "
+        "other. Are these numbers above or below the diagonal?",
+        "One score leads n - 1 others by a. Its weight is e^a / (e^a + n - 1), which is more than 0.9 if e^a is more than 9 (n - "
+        "1). A score is also divided by the root of d, so multiply by it.",
     ),
-    why="The key of a place is one hot, and the query of place i asks for place i - 1. The factor makes the lead of "
-    "the right score log(9 p), so that its exponential outweighs p - 1 others nine times.",
+    why="The key of a place is one hot, and the query of place i asks for place i - 1. The factor makes the lead of the right "
+    "score log(9 p), so that its exponential outweighs p - 1 others nine times.",
     insight="The product of the two matrices holds the pattern. Their size decides how sharp it is.",
 )  # fmt: skip
 
@@ -96,16 +86,8 @@ def first_of_its_kind_head(letters, places):
 
 
 _FIRST = Exercise(
-    "first_of_its_kind_head",
-    title="A head that finds the first of its kind",
-    chapter="multihead",
-    level="hard",
-    minutes=20,
-    blanks=4,
-    oracle=_first_oracle,
-    solution=first_of_its_kind_head,
-    behaviour=behaviour(_first, 0),
-    outputs=LOOKS,
+    title="A head that finds the first of its kind", level="hard", minutes=20, blanks=4, oracle=_first_oracle,
+    solution=first_of_its_kind_head, behaviour=behaviour(_first, 0), outputs=LOOKS,
     probes=(
         Probe("3 letters, 6 places", lambda rng: (3, 6)),
         Probe("4 letters, 4 places", lambda rng: (4, 4), "equal", "a row of a letter taken for that of a place"),
@@ -113,44 +95,34 @@ _FIRST = Exercise(
     ),
     mistakes=(
         Mistake("whole_kind", "-step * np.arange(places) -> 0.0",
-                "Nothing prefers an early place. Among the tokens of one letter the first has to win.", 1,
-                sets="step share"),
-        Mistake("any_letter", "step * places -> 0.0",
-                "The query asks only for a place. It has to ask for its letter as well.", 1),
+            "Nothing prefers an early place. Among the tokens of one letter the first has to win.", 1, sets="step share"),
+        Mistake("any_letter", "step * places -> 0.0", "The query asks only for a place. It has to ask for its letter as well.", 1),
         Mistake("other_kind", "= step * places -> = -step * places",
-                "The sign of the letters' features is flipped. A token has to ask for its own letter.", 2),
+            "The sign of the letters' features is flipped. A token has to ask for its own letter.", 2),
         Mistake("last", "-step -> step",
-                "The feature of the place grows where it should fall, but the first token of a letter is wanted.",
-                2),
+            "The feature of the place grows where it should fall, but the first token of a letter is wanted.", 2),
         Mistake("itself",
-                "return query_weight, key_weight -> "
-                "place = np.eye(letters + places)[:, letters:]\n"
-                "return 99 * np.sqrt(places) * place, place",
-                "A token asks for its own place. It has to ask for its letter and for an early place.", 1),
-        Mistake("own_place",
-                "query_weight[:letters, letters] = 1.0 -> query_weight[letters:, letters] = np.arange(places)",
-                "The token's own place asks for early places, and for token 0 this place is the number 0, which asks "
-                "for nothing.", 2),
+            "return query_weight, key_weight -> place = np.eye(letters + places)[:, letters:]\n"
+            "return 99 * np.sqrt(places) * place, place",
+            "A token asks for its own place. It has to ask for its letter and for an early place.", 1),
+        Mistake("own_place", "query_weight[:letters, letters] = 1.0 -> query_weight[letters:, letters] = np.arange(places)",
+            "The token's own place asks for early places, and for token 0 this place is the number 0, which asks for nothing.", 2),
         Mistake("gentle", "step = 3 -> step = 0.1",
-                "From place to place a key has to lose more, because the first of a letter needs a share of 0.9.", 3,
-                sets="step"),
+            "From place to place a key has to lose more, because the first of a letter needs a share of 0.9.", 3, sets="step"),
         Mistake("weak", "step * places -> step",
-                "The letter counts only as much as one place. Over many places the feature of the place outweighs it.",
-                3, sets="share"),
+            "The letter counts only as much as one place. Over many places the feature of the place outweighs it.", 3,
+            sets="share"),
     ),
     hints=(
-        "There are two wishes, so use two groups of columns. One feature for each letter lets a token ask for its "
-        "own letter. One more feature is larger for early keys.",
-        "Every token has exactly one letter. So a column of query_weight with a 1 in each row of a letter gives all "
-        "queries a 1. The keys answer this 1 with a number that falls from place to place.",
-        "If the scores of one letter fall by 3 from place to place, the first gets at least 0.95 of what these "
-        "share. The right letter must be worth more than the whole fall, from the first place to the last.",
+        "There are two wishes, so use two groups of columns. One feature for each letter lets a token ask for its own letter. One "
+        "more feature is larger for early keys.",
+        "Every token has exactly one letter. So a column of query_weight with a 1 in each row of a letter gives all queries a 1. "
+        "The keys answer this 1 with a number that falls from place to place.",
+        "If the scores of one letter fall by 3 from place to place, the first gets at least 0.95 of what these share. The right "
+        "letter must be worth more than the whole fall, from the first place to the last.",
     ),
-    why="The score is a bonus for the own letter, minus t for each place. Among the keys of one letter the first gets at "
-    "least 1 / (1 + e^-t + e^-2t + ...) = 1 - e^-t, so any t above log 10 gives it more than 0.9; with t = 3 it gets 0.95. "
-    "The bonus, t times the number of places, is more than any early place of another letter can make up for.",
+    why="The score is a bonus for the own letter, minus t for each place. Among the keys of one letter the first gets at least 1 / "
+    "(1 + e^-t + e^-2t + ...) = 1 - e^-t, so any t above log 10 gives it more than 0.9; with t = 3 it gets 0.95. The bonus, t "
+    "times the number of places, is more than any early place of another letter can make up for.",
     insight="A score adds up wishes. The larger wish is decided first, and the smaller wish decides among what is left.",
 )  # fmt: skip
-
-
-EXERCISES = (_PREVIOUS, _FIRST)

@@ -37,68 +37,51 @@ def _groups(heads, kv_heads, size=1.0, b=3, q=8, k=5, d=7, v=4):
 
 _GQA_MISTAKES = (
     Mistake("tile", "np.arange(h) // (h // kv_heads) -> np.arange(h) % kv_heads",
-            "You dealt the key heads out in turn. Neighbours share, so the first query heads all use key head 0.", 2,
-            sets="share"),
+        "You dealt the key heads out in turn. Neighbours share, so the first query heads all use key head 0.", 2, sets="share"),
     Mistake("v_tile", "value[:, used] -> value[:, np.arange(h) % kv_heads]",
-            "The value heads were dealt out in turn, but the key heads were not. Both have to follow the same rule.", 2,
-            sets="share"),
+        "The value heads were dealt out in turn, but the key heads were not. Both have to follow the same rule.", 2, sets="share"),
     Mistake("first_kv", "np.arange(h) // (h // kv_heads) -> np.zeros(h, dtype=int)",
-            "All your query heads use key head 0. Each group of query heads has a key head of its own.", 1,
-            sets="share"),
-    Mistake("mean_kv",
-            "key[:, used], value[:, used] -> key.mean(axis=1, keepdims=True), value.mean(axis=1, keepdims=True)",
-            "The key heads were averaged into one. Each group of query heads has its own.", 1, sets="share"),
+        "All your query heads use key head 0. Each group of query heads has a key head of its own.", 1, sets="share"),
+    Mistake("mean_kv", "key[:, used], value[:, used] -> key.mean(axis=1, keepdims=True), value.mean(axis=1, keepdims=True)",
+        "The key heads were averaged into one. Each group of query heads has its own.", 1, sets="share"),
     Mistake("joint_softmax",
-            ("exponentials = -> scores = scores.reshape(len(key), kv_heads, -1, *scores.shape[2:])\nexponentials =",
-             "axis=-1 -> axis=(2, 4)", "weights @ -> weights.reshape(*query.shape[:3], -1) @"),
-            "The softmax ran over all query heads of a group at once. They share keys, but each row is normalised on "
-            "its own.", 3, sets="axis"),
+        ("exponentials = -> scores = scores.reshape(len(key), kv_heads, -1, *scores.shape[2:])\nexponentials =",
+         "axis=-1 -> axis=(2, 4)", "weights @ -> weights.reshape(*query.shape[:3], -1) @"),
+        "The softmax ran over all query heads of a group at once. They share keys, but each row is normalised on its own.", 3,
+        sets="axis"),
     Mistake("softmax_queries", "axis=-1 -> axis=-2",
-            "The softmax runs over the queries; each row, along the keys, has to sum to 1.", 3, sets="axis"),
+        "The softmax runs over the queries; each row, along the keys, has to sum to 1.", 3, sets="axis"),
     Mistake("no_scale", "/ np.sqrt(query.shape[-1]) ->",
-            "The scores are not scaled: divide them by the root of d.", 3, sets="scale"),
+        "The scores are not scaled: divide them by the root of d.", 3, sets="scale"),
     Mistake("no_max", "scores - scores.max(axis=-1, keepdims=True) -> scores",
-            "Large exponents overflow: the softmax has to measure each row against its maximum.", 3, shows="lost"),
+        "Large exponents overflow: the softmax has to measure each row against its maximum.", 3, shows="lost"),
     Mistake("k_tile", "key[:, used] -> key[:, np.arange(h) % kv_heads]",
-            "The values are shared as they should be, but the keys are dealt out in turn. Both have to follow the same "
-            "rule.", 2, sets="share"),
+        "The values are shared as they should be, but the keys are dealt out in turn. Both have to follow the same rule.", 2,
+        sets="share"),
     Mistake("out_in_turn",
-            ("return -> out =",
-             "@ value -> "
-             "@ value\n"
-             "return out.reshape(len(out), kv_heads, -1, *out.shape[2:]).swapaxes(1, 2).reshape(out.shape)"),
-            "The outputs are in another order of heads than the queries. Unfold group and member in the order in "
-            "which they were folded.", 2),
+        ("return -> out =",
+         "@ value -> @ value\nreturn out.reshape(len(out), kv_heads, -1, *out.shape[2:]).swapaxes(1, 2).reshape(out.shape)"),
+        "The outputs are in another order of heads than the queries. Unfold group and member in the order in which they were "
+        "folded.", 2),
     Mistake("last_kv", "np.arange(h) // (h // kv_heads) -> np.full(h, kv_heads - 1)",
-            "All your query heads use the last key head. Each group of query heads has a key head of its own.", 1,
-            sets="share"),
-    Mistake("sum_kv",
-            "key[:, used], value[:, used] -> key.sum(axis=1, keepdims=True), value.sum(axis=1, keepdims=True)",
-            "The key heads were added into one. Each group of query heads has its own.", 1, sets="share"),
+        "All your query heads use the last key head. Each group of query heads has a key head of its own.", 1, sets="share"),
+    Mistake("sum_kv", "key[:, used], value[:, used] -> key.sum(axis=1, keepdims=True), value.sum(axis=1, keepdims=True)",
+        "The key heads were added into one. Each group of query heads has its own.", 1, sets="share"),
     Mistake("reversed", "used = -> used = kv_heads - 1 -",
-            "The key heads are used in the opposite order. The first group of query heads uses key head 0.", 2,
-            sets="share"),
+        "The key heads are used in the opposite order. The first group of query heads uses key head 0.", 2, sets="share"),
     Mistake("softmax_heads", "axis=-1 -> axis=1",
-            "The softmax runs over the heads. Each row, along the keys, has to sum to 1.", 3, sets="axis"),
+        "The softmax runs over the heads. Each row, along the keys, has to sum to 1.", 3, sets="axis"),
     Mistake("scale_d", "np.sqrt(query.shape[-1]) -> query.shape[-1]",
-            "The scores were divided by d, not by its root.", 3, sets="scale"),
+        "The scores were divided by d, not by its root.", 3, sets="scale"),
     Mistake("scale_k", "np.sqrt(query.shape[-1]) -> np.sqrt(key.shape[-2])",
-            "The scores were divided by the root of the number of keys. Divide them by the root of d.", 3, sets="scale"),
+        "The scores were divided by the root of the number of keys. Divide them by the root of d.", 3, sets="scale"),
     Mistake("max_global", "scores.max(axis=-1, keepdims=True) -> scores.max()",
-            "Several rows share one maximum, so a row that lies far below it underflows to 0. Each row needs its own "
-            "maximum.", 3,
-            shows="lost"),
+        "Several rows share one maximum, so a row that lies far below it underflows to 0. Each row needs its own maximum.", 3,
+        shows="lost"),
 )
 
 _GQA = Exercise(
-    "gqa",
-    title="Heads that share keys and values",
-    chapter="multihead",
-    level="medium",
-    minutes=10,
-    blanks=3,
-    oracle=_gqa_oracle,
-    solution=gqa,
+    title="Heads that share keys and values", level="medium", minutes=10, blanks=3, oracle=_gqa_oracle, solution=gqa,
     probes=(
         Probe("6 query heads, 2 key heads", _groups(6, 2)),
         Probe("4 query heads, 2 key heads", _groups(4, 2, q=4, k=3, d=5, v=2), why="groups as large as their number"),
@@ -110,12 +93,12 @@ _GQA = Exercise(
     mistakes=_GQA_MISTAKES,
     hints=(
         "How many query heads share one key head? The answer is one size divided by another.",
-        "With 6 query heads and 2 key heads, the key heads in use are 0, 0, 0, 1, 1, 1. `np.repeat` along the axis of the "
-        "heads does this, or an array of these numbers as an index.",
+        "With 6 query heads and 2 key heads, the key heads in use are 0, 0, 0, 1, 1, 1. `np.repeat` along the axis of the heads "
+        "does this, or an array of these numbers as an index.",
         "Give key and value as many heads as the query has. The rest is attention as usual.",
     ),
-    why="Indexing with an array copies each key head as often as it is used, and so does `np.repeat`. The library folds the "
-    "group into the rows of the query instead, and copies nothing.",
+    why="Indexing with an array copies each key head as often as it is used, and so does `np.repeat`. The library folds the group "
+    "into the rows of the query instead, and copies nothing.",
     insight="With one more line than plain attention, the stored keys and values shrink by the size of a group.",
 )  # fmt: skip
 
@@ -146,38 +129,29 @@ def _per_head(heads, kv_heads, b=3, n=3, d=5):
 
 _GQA_BACKWARD_MISTAKES = (
     Mistake("no_sum", "d_repeated.reshape(b, kv_heads, h // kv_heads, n, d).sum(axis=2) -> d_repeated * 1.0",
-            "A key head is shared, so the gradients of its query heads have to be added. Yours still has h heads.", 1),
+        "A key head is shared, so the gradients of its query heads have to be added. Yours still has h heads.", 1),
     Mistake("mean", ".sum( -> .mean(",
-            "You averaged over the group. The gradients of copies add up.", 1, shows="factor", sets="sum"),
+        "You averaged over the group. The gradients of copies add up.", 1, shows="factor", sets="sum"),
     Mistake("first", ".sum(axis=2) -> [:, :, 0]",
-            "Only the first query head of each group is left: add up all of them.", 1, sets="sum"),
+        "Only the first query head of each group is left: add up all of them.", 1, sets="sum"),
     Mistake("last", ".sum(axis=2) -> [:, :, -1]",
-            "Only the last query head of each group is left: add up all of them.", 1, sets="sum"),
+        "Only the last query head of each group is left: add up all of them.", 1, sets="sum"),
     Mistake("tile_order", "(b, kv_heads, h // kv_heads, n, d) -> (b, h // kv_heads, kv_heads, n, d).swapaxes(1, 2)",
-            "Your groups are those of key heads dealt out in turn. Query heads that share a key head are neighbours.",
-            2),
-    Mistake("first_heads",
-            "d_repeated.reshape(b, kv_heads, h // kv_heads, n, d).sum(axis=2) -> d_repeated[:, :kv_heads] * 1.0",
-            "You took the first few query heads as they are. Add up the query heads that share a key head.", 1, sets="sum"),
+        "Your groups are those of key heads dealt out in turn. Query heads that share a key head are neighbours.", 2),
+    Mistake("first_heads", "d_repeated.reshape(b, kv_heads, h // kv_heads, n, d).sum(axis=2) -> d_repeated[:, :kv_heads] * 1.0",
+        "You took the first few query heads as they are. Add up the query heads that share a key head.", 1, sets="sum"),
     Mistake("all_heads",
-            "d_repeated.reshape(b, kv_heads, h // kv_heads, n, d).sum(axis=2) -> "
-            "np.repeat(d_repeated.sum(axis=1, keepdims=True), kv_heads, axis=1)",
-            "All query heads were added up. Only those that share a key head belong together.", 2, sets="sum"),
+        "d_repeated.reshape(b, kv_heads, h // kv_heads, n, d).sum(axis=2) -> np.repeat(d_repeated.sum(axis=1, keepdims=True), "
+        "kv_heads, axis=1)",
+        "All query heads were added up. Only those that share a key head belong together.", 2, sets="sum"),
     Mistake("one_short", ".sum( -> [:, :, :-1].sum(",
-            "One query head of each group is left out of the sum. The last index of a slice is excluded.", 2,
-            sets="sum"),
+        "One query head of each group is left out of the sum. The last index of a slice is excluded.", 2, sets="sum"),
     Mistake("product", ".sum( -> .prod(",
-            "The query heads of a group were multiplied. The gradients of copies add up.", 1, sets="sum"),
+        "The query heads of a group were multiplied. The gradients of copies add up.", 1, sets="sum"),
 )
 
 _GQA_BACKWARD = Exercise(
-    "gqa_backward",
-    title="The gradient of a shared head",
-    chapter="multihead",
-    level="easy",
-    minutes=10,
-    oracle=_gqa_backward_oracle,
-    solution=gqa_backward,
+    title="The gradient of a shared head", level="easy", minutes=10, oracle=_gqa_backward_oracle, solution=gqa_backward,
     probes=(
         Probe("6 query heads, 2 key heads", _per_head(6, 2)),
         Probe("4 query heads, 2 key heads", _per_head(4, 2, n=2, d=7), why="groups as large as their number"),
@@ -187,14 +161,11 @@ _GQA_BACKWARD = Exercise(
     mistakes=_GQA_BACKWARD_MISTAKES,
     hints=(
         "Forward, one key head was copied several times. What is used several times receives the sum of the gradients.",
-        "Cut the axis of the heads into two, one for the groups and one for the members of a group. Members are neighbours, "
-        "so which of the two comes first?",
+        "Cut the axis of the heads into two, one for the groups and one for the members of a group. Members are neighbours, so "
+        "which of the two comes first?",
         "Reshape to (b, kv_heads, h / kv_heads, n, d) and sum over the third axis.",
     ),
-    why="The copies of a key head are next to each other, so the axis that counts copies comes after the axis "
-    "that counts key heads. Its sum is the gradient of what was copied.",
-    insight="What is copied forward is summed backward. A bias, and a weight that a whole batch shares, follow the "
-    "same rule.",
+    why="The copies of a key head are next to each other, so the axis that counts copies comes after the axis that counts key "
+    "heads. Its sum is the gradient of what was copied.",
+    insight="What is copied forward is summed backward. A bias, and a weight that a whole batch shares, follow the same rule.",
 )  # fmt: skip
-
-EXERCISES = (_GQA, _GQA_BACKWARD)

@@ -21,34 +21,25 @@ def _name_of_the_bug():
 
 
 _SPOT = value_exercise(
-    "spot_multihead",
-    title="Spot the bug",
-    chapter="multihead",
-    level="medium",
-    minutes=5,
-    answer=_spot_multihead,
-    oracle=_name_of_the_bug,
+    title="Spot the bug", level="medium", minutes=5, answer=_spot_multihead, oracle=_name_of_the_bug,
     mistakes=(
         Mistake("split_no_transpose", lambda: "split",
-                "A wrong split would average other numbers. Here each number is the right mean of a feature, but in "
-                "the wrong place.", 2),
+            "A wrong split would average other numbers. Here each number is the right mean of a feature, but in the wrong place.",
+            2),
         Mistake("split_interleaved", lambda: "interleaved",
-                "Then features would change places within a row, and all rows would still be equal.", 2),
+            "Then features would change places within a row, and all rows would still be equal.", 2),
         Mistake("heads_mean", lambda: "mean",
-                "Then all rows would be equal, and each number would be a mean over two features. Compare the numbers.", 2),
+            "Then all rows would be equal, and each number would be a mean over two features. Compare the numbers.", 2),
         Mistake("no_Wo", lambda: "no out weight",
-                "The out weight is the identity here, so leaving it out would change nothing.", 1),
+            "The out weight is the identity here, so leaving it out would change nothing.", 1),
     ),
     hints=(
         "What should the four rows be? The queries are zero, so every head spreads its attention evenly.",
-        "Each number in the output is the mean of one feature. Which features belong to head 0, and in which rows do "
-        "they appear?",
-        "The first rows hold head 0 only. So the axis of the heads was read as if it belonged to the positions. At which "
-        "step do heads become features again?",
+        "Each number in the output is the mean of one feature. Which features belong to head 0, and in which rows do they appear?",
+        "The first rows hold head 0 only. So the axis of the heads was read as if it belonged to the positions. At which step do "
+        "heads become features again?",
     ),
-    why="Even attention makes all rows equal, so unequal rows cannot come from inside a head. The numbers of head 0 "
-    "fill the first rows: the array (b, h, n, v) was flattened without exchanging h and n.",
+    why="Even attention makes all rows equal, so unequal rows cannot come from inside a head. The numbers of head 0 fill the first "
+    "rows: the array (b, h, n, v) was flattened without exchanging h and n.",
     insight="With weights that do nothing, such as zero and the identity, a person can read the result of a test.",
 )  # fmt: skip
-
-EXERCISES = (_SPOT,)

@@ -44,26 +44,20 @@ def places(array):
     """Causes that the forward and the backward share: where a row of `array` stands, how fast a pair turns."""
     return (
         Mistake("i_over_d", "np.arange(0, d, 2) -> np.arange(d // 2)",
-                "The exponent of pair i is i/d in yours; it is 2i/d, as each pair takes two of the d features.", 2,
-                sets="speed"),
+            "The exponent of pair i is i/d in yours; it is 2i/d, as each pair takes two of the d features.", 2, sets="speed"),
         Mistake("pos_restart", "pos[:, -> np.arange(len(pos))[:,",
-                "You counted the rows and ignored `pos`: with a cache, new tokens do not start at position 0.", 1,
-                sets="position"),
+            "You counted the rows and ignored `pos`: with a cache, new tokens do not start at position 0.", 1, sets="position"),
         Mistake("pos_axis", f"pos[:, np.newaxis] -> np.arange(len({array})).reshape(-1, *[1] * ({array}.ndim - 1))",
-                "The position was taken from the first axis, the batch; it runs along the axis of the tokens.", 1,
-                sets="position"),
-        Mistake("one_speed", "10000 -> 1",
-                "All pairs turn at the same speed: the power of 10000 is missing.", 2, sets="speed"),
+            "The position was taken from the first axis, the batch; it runs along the axis of the tokens.", 1, sets="position"),
+        Mistake("one_speed", "10000 -> 1", "All pairs turn at the same speed: the power of 10000 is missing.", 2, sets="speed"),
         Mistake("times", "/ 10000 -> * 10000",
-                "The angle was multiplied by the power; it is divided by it, so that later pairs turn more slowly.", 2,
-                sets="speed"),
+            "The angle was multiplied by the power; it is divided by it, so that later pairs turn more slowly.", 2, sets="speed"),
         Mistake("to_the_end", "np.arange(0, d, 2) / d -> np.linspace(0, 1, d // 2)",
-                "The exponents run to 1 in the last pair; they are 2i/d, and stop before it.", 2, sets="speed"),
+            "The exponents run to 1 in the last pair; they are 2i/d, and stop before it.", 2, sets="speed"),
         Mistake("pos_from_1", "pos[:, -> (pos + 1)[:,",
-                "1 was added to the positions; they come as they are to be used.", 1, sets="position"),
+            "1 was added to the positions; they come as they are to be used.", 1, sets="position"),
         Mistake("whole", "pos[:, -> pos.astype(int)[:,",
-                "The positions were rounded down to whole numbers; a position may lie between two tokens.", 1,
-                sets="position"),
+            "The positions were rounded down to whole numbers; a position may lie between two tokens.", 1, sets="position"),
     )  # fmt: skip
 
 
@@ -79,9 +73,7 @@ PROBES = (
 )
 
 _ROPE = Exercise(
-    "rope",
     title="Turn each pair by its angle",
-    chapter="positions",
     level="medium",
     minutes=15,
     blanks=3,
@@ -90,28 +82,24 @@ _ROPE = Exercise(
     probes=PROBES,
     mistakes=(
         Mistake("half", ("[..., 0::2] -> [..., : d // 2]", "[..., 1::2] -> [..., d // 2 :]"),
-                "Features half a vector apart were paired (the `rotate_half` convention); here neighbours are pairs.",
-                1, sets="pairs"),
+            "Features half a vector apart were paired (the `rotate_half` convention); here neighbours are pairs.", 1, sets="pairs"),
         Mistake("half_out", ("out[..., 0::2] -> out[..., : d // 2]", "out[..., 1::2] -> out[..., d // 2 :]"),
-                "Neighbours were rotated, but the result stands in two halves: each pair goes back to its own places.",
-                1, shows="permuted", sets="pairs"),
+            "Neighbours were rotated, but the result stands in two halves: each pair goes back to its own places.", 1,
+            shows="permuted", sets="pairs"),
         Mistake("inverse", "np.sin(angles) -> -np.sin(angles)",
-                "The pairs turn in the opposite direction: the minus sign belongs to the sine in the first component.",
-                3, sets="turn"),
+            "The pairs turn in the opposite direction: the minus sign belongs to the sine in the first component.", 3, sets="turn"),
         Mistake("no_minus", "first * cos - -> first * cos +",
-                "This is no rotation: the first component needs a minus in front of its sine.", 3, sets="turn"),
+            "This is no rotation: the first component needs a minus in front of its sine.", 3, sets="turn"),
         Mistake("overwritten", "first * sin -> (first * cos - second * sin) * sin",
-                "The second component was computed from the first one's new value; it needs the old one.", 3,
-                sets="turn"),
+            "The second component was computed from the first one's new value; it needs the old one.", 3, sets="turn"),
         Mistake("swap", "cos, sin = -> sin, cos =",
-                "Sine and cosine have changed places: at angle 0 nothing may move.", 3, sets="turn"),
+            "Sine and cosine have changed places: at angle 0 nothing may move.", 3, sets="turn"),
         Mistake("minus_twice", "first * sin + second * cos -> second * cos - first * sin",
-                "Both components have a minus in front of their sine; in a rotation only the first one has.", 3,
-                sets="turn"),
+            "Both components have a minus in front of their sine; in a rotation only the first one has.", 3, sets="turn"),
         Mistake("own_only", ("first * cos - second * sin -> first * cos", "first * sin + second * cos -> second * cos"),
-                "Each feature was multiplied by the cosine alone: the sine brings in its partner.", 3, sets="turn"),
+            "Each feature was multiplied by the cosine alone: the sine brings in its partner.", 3, sets="turn"),
         Mistake("added", ("first * cos - second * sin -> first + cos", "first * sin + second * cos -> second + sin"),
-                "Cosine and sine were added to the features, as for waves; here they turn them.", 1, sets="turn"),
+            "Cosine and sine were added to the features, as for waves; here they turn them.", 1, sets="turn"),
         *places("x"),
     ),
     hints=(
@@ -125,5 +113,3 @@ _ROPE = Exercise(
     insight="A rotation moves no length: every pair is as long as before, and position 0 changes nothing.",
     atol=1e-10,  # at position 3000 right ways to take a power differ by 1e-12
 )  # fmt: skip
-
-EXERCISES = (_ROPE,)

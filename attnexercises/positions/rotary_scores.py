@@ -43,14 +43,7 @@ def _inputs(queries, keys, d, first_query, first_key=0):
 
 
 _SCORES = Exercise(
-    "rope_scores",
-    title="Scores that know the distance",
-    chapter="positions",
-    level="easy",
-    minutes=10,
-    blanks=1,
-    oracle=_oracle,
-    solution=rope_scores,
+    title="Scores that know the distance", level="easy", minutes=10, blanks=1, oracle=_oracle, solution=rope_scores,
     probes=(
         Probe("3 queries at 2 to 4, 5 keys", _inputs(3, 5, 4, 2)),
         Probe("4 queries and 4 keys", _inputs(4, 4, 4, 3), "equal", "Positions that are mixed up run here."),
@@ -59,53 +52,46 @@ _SCORES = Exercise(
     ),
     mistakes=(
         Mistake("q_only", "turned(k, pos_k) -> k",
-                "Only the queries were turned; what is left depends on the difference of positions only if the keys "
-                "turn, too.", 1, sets="which"),
+            "Only the queries were turned; what is left depends on the difference of positions only if the keys turn, too.", 1,
+            sets="which"),
         Mistake("opposite", "turned(k, pos_k) -> turned(k, -pos_k)",
-                "Queries and keys turn in opposite directions, so the scores depend on the sum of the positions.", 2,
-                sets="which"),
+            "Queries and keys turn in opposite directions, so the scores depend on the sum of the positions.", 2, sets="which"),
         Mistake("same_pos", "return turned(q, pos_q) @ -> return turned(q, np.arange(len(q))) @",
-                "The queries were turned as if they stood at 0, 1, ...; they have positions of their own.", 1,
-                sets="position"),
+            "The queries were turned as if they stood at 0, 1, ...; they have positions of their own.", 1, sets="position"),
         Mistake("twice", "pos[:, -> (2 * pos)[:,",
-                "The rotation was applied twice, so the scores depend on twice the distance.", 2),
+            "The rotation was applied twice, so the scores depend on twice the distance.", 2),
         Mistake("k_only", "turned(q, pos_q) -> q",
-                "Only the keys were turned; what is left depends on the difference of positions only if the queries "
-                "turn, too.", 1, sets="which"),
+            "Only the keys were turned; what is left depends on the difference of positions only if the queries turn, too.", 1,
+            sets="which"),
         Mistake("none", "turned(q, pos_q) @ turned(k, pos_k).T -> q @ k.T",
-                "Neither queries nor keys were turned: these scores know no positions.", 1, sets="which"),
+            "Neither queries nor keys were turned: these scores know no positions.", 1, sets="which"),
         Mistake("both_back", "np.sin(angles) -> -np.sin(angles)",
-                "Both turn backwards: before and after have changed places.", 2, sets="which"),
+            "Both turn backwards: before and after have changed places.", 2, sets="which"),
         Mistake("restart_k", "turned(k, pos_k).T -> turned(k, np.arange(len(k))).T",
-                "The keys were turned as if they stood at 0, 1, ...; a cache may begin later.", 1, sets="position"),
+            "The keys were turned as if they stood at 0, 1, ...; a cache may begin later.", 1, sets="position"),
         Mistake("pos_swapped", "turned(q, pos_q) @ turned(k, pos_k) -> turned(q, pos_k) @ turned(k, pos_q)",
-                "The positions have changed places: those of the keys were used for the queries.", 1, sets="position"),
+            "The positions have changed places: those of the keys were used for the queries.", 1, sets="position"),
         Mistake("half", ("[:, 0::2] -> [:, : d // 2]", "[:, 1::2] -> [:, d // 2 :]"),
-                "Features half a vector apart were paired; here neighbours are pairs.", 3, sets="pairs"),
+            "Features half a vector apart were paired; here neighbours are pairs.", 3, sets="pairs"),
         Mistake("i_over_d", "np.arange(0, d, 2) -> np.arange(d // 2)",
-                "The exponent of pair i is i/d in yours; it is 2i/d.", 3, sets="speed"),
+            "The exponent of pair i is i/d in yours; it is 2i/d.", 3, sets="speed"),
         Mistake("scaled", "@ turned(k, pos_k).T -> / np.sqrt(q.shape[1]) @ turned(k, pos_k).T",
-                "The scores were divided by the root of the width; here the plain dot products are asked for.", 3,
-                shows="factor"),
+            "The scores were divided by the root of the width; here the plain dot products are asked for.", 3, shows="factor"),
         Mistake("weights",
-                ("return turned(q -> scores = turned(q",
-                 ".T -> "
-                 ".T\n"
-                 "powers = np.exp(scores - scores.max(axis=1, keepdims=True))\n"
-                 "return powers / powers.sum(axis=1, keepdims=True)"),
-                "You went on to the weights: the scores before the softmax are asked for.", 3, sets="result"),
+            ("return turned(q -> scores = turned(q",
+             ".T -> .T\npowers = np.exp(scores - scores.max(axis=1, keepdims=True))\n"
+             "return powers / powers.sum(axis=1, keepdims=True)"),
+            "You went on to the weights: the scores before the softmax are asked for.", 3, sets="result"),
         Mistake("turned_round", ("return turned(q -> return (turned(q", ".T -> .T).T"),
-                "Rows belong to keys in yours; a row belongs to a query.", 3, sets="result"),
+            "Rows belong to keys in yours; a row belongs to a query.", 3, sets="result"),
     ),
     hints=(
         "Queries and keys each have their own positions, and each meets the function of the exercise before.",
         "Turn queries by pos_q and keys by pos_k, in the same direction. Then a dot product sees only the difference.",
         "The matrix product of the turned queries with the turned keys, transposed: shape (q, k).",
     ),
-    why="Two turns meet in a dot product as their difference, so no position has to be compared with another: each row "
-    "is turned once, and the product does the rest.",
+    why="Two turns meet in a dot product as their difference, so no position has to be compared with another: each row is turned "
+    "once, and the product does the rest.",
     insight="Moving all positions by the same amount changes nothing. A key is turned once, whoever asks: a cache may keep it.",
     atol=1e-10,
 )  # fmt: skip
-
-EXERCISES = (_SCORES,)

@@ -34,58 +34,57 @@ def _linear_sizes(rng, n, m, d):
 
 
 LINEAR_BACKWARD = Exercise(
-    id="linear_backward",
-    title="The chain rule for a matrix product",
-    chapter="prerequisites",
-    level="medium",
-    minutes=20,
-    blanks=2,
-    oracle=_linear_backward_oracle,
+    title="The chain rule for a matrix product", level="medium", minutes=20, blanks=2, oracle=_linear_backward_oracle,
     solution=linear_backward,
     probes=(
         Probe("all sizes differ", lambda rng: _linear_sizes(rng, 2, 3, 5)),
         Probe("square", lambda rng: _linear_sizes(rng, 4, 4, 4), "equal"),
-        Probe(
-            "one row", lambda rng: _linear_sizes(rng, 1, 3, 2), "edge",
-            why="The weight's gradient is a plain outer product here, easy to follow by hand.",
-        ),
+        Probe("one row", lambda rng: _linear_sizes(rng, 1, 3, 2), "edge",
+            why="The weight's gradient is a plain outer product here, easy to follow by hand."),
         Probe("one feature in, one out", lambda rng: _linear_sizes(rng, 4, 1, 1), "edge", why="Columns stay columns."),
     ),
     mistakes=(
-        Mistake("dx_not_transposed", "weight.T -> weight", "d_x: going back through a product needs the weight transposed.", 2, sets="d_x"),
+        Mistake("dx_not_transposed", "weight.T -> weight",
+            "d_x: going back through a product needs the weight transposed.", 2, sets="d_x"),
         Mistake("dx_order", "d_out @ weight.T -> weight.T @ d_out",
-            "d_x: the factors have changed places. weight was on the right of x, so it stays on the right of d_out.", 2, sets="d_x"),
+            "d_x: the factors have changed places. weight was on the right of x, so it stays on the right of d_out.", 2,
+            sets="d_x"),
         Mistake("dx_transposed", "return d_x -> return d_x.T",
             "d_x was transposed at the end: a gradient has the shape of the array it belongs to.", 1),
-        Mistake("dw_not_transposed", "x.T -> x", "d_weight: x has to be transposed, so that the sum runs over the rows of x.", 3, sets="d_weight"),
+        Mistake("dw_not_transposed", "x.T -> x",
+            "d_weight: x has to be transposed, so that the sum runs over the rows of x.", 3, sets="d_weight"),
         Mistake("dw_order", "x.T @ d_out -> d_out @ x.T",
             "d_weight: the factors have changed places. x was on the left of weight, so it stays on the left.", 3, sets="d_weight"),
         Mistake("dw_transposed", "return -> d_weight = d_weight.T\nreturn",
             "d_weight was transposed at the end: a gradient has the shape of the array it belongs to.", 1),
         Mistake("dw_mean", "x.T @ d_out -> x.T @ d_out / len(x)",
-            "d_weight was divided by the number of rows, but the rows' contributions add up. An average belongs in the loss.", 3, shows="factor"),
+            "d_weight was divided by the number of rows, but the rows' contributions add up. An average belongs in the loss.", 3,
+            shows="factor"),
         Mistake("no_upstream", "d_x = -> d_out = np.ones_like(d_out)\nd_x =",
             "You differentiated the sum of out: d_out is not used. The chain rule multiplies by it.", 1, sets="upstream"),
         Mistake("forward_output", "d_x = -> d_out = x @ weight\nd_x =",
             "You sent the output of the forward pass back. What goes back is the upstream gradient, d_out.", 1, sets="upstream"),
         Mistake("elementwise", ("d_out @ weight.T -> d_out * weight", "x.T @ d_out -> x * d_out"),
-            "You multiplied entry by entry, which is the rule for numbers. But every entry of x reaches a whole row of out.", 2, sets="d_x d_weight"),
+            "You multiplied entry by entry, which is the rule for numbers. But every entry of x reaches a whole row of out.", 2,
+            sets="d_x d_weight"),
         Mistake("swapped", "return d_x, d_weight -> return d_weight, d_x",
             "The two gradients are returned in each other's place: d_x comes first.", 1),
         Mistake("dw_last_row", "x.T @ d_out -> np.outer(x[-1], d_out[-1])",
-            "Only the last row went into d_weight. In a loop over the rows, add each row's part to the sum so far.", 3, sets="d_weight"),
+            "Only the last row went into d_weight. In a loop over the rows, add each row's part to the sum so far.", 3,
+            sets="d_weight"),
         Mistake("dw_sums_first", "x.T @ d_out -> np.outer(x.sum(axis=0), d_out.sum(axis=0))",
-            "For d_weight you added up the rows first. Multiply row i of x with row i of d_out, and then add over i.", 3, sets="d_weight"),
+            "For d_weight you added up the rows first. Multiply row i of x with row i of d_out, and then add over i.", 3,
+            sets="d_weight"),
     ),
     hints=(
-        "d_x has the shape of x, and d_weight the shape of weight. There is only one way to multiply d_out with the "
-        "other array that gives these shapes.",
-        "In indices: out_ij is the sum over f of x_if weight_fj. So x_if reaches the entries out_ij for all j, each with "
-        "the slope weight_fj. Sum d_out_ij * weight_fj over j.",
+        "d_x has the shape of x, and d_weight the shape of weight. There is only one way to multiply d_out with the other array "
+        "that gives these shapes.",
+        "In indices: out_ij is the sum over f of x_if weight_fj. So x_if reaches the entries out_ij for all j, each with the slope "
+        "weight_fj. Sum d_out_ij * weight_fj over j.",
         "The sum over j is d_out times weight transposed. For weight_fj, sum over the rows i: x transposed times d_out.",
     ),
-    why="Each entry collects the upstream gradient of every output that it reaches, times its slope there. If all sizes "
-    "differ, these are the only products of d_out with the other array that have the right shapes.",
+    why="Each entry collects the upstream gradient of every output that it reaches, times its slope there. If all sizes differ, "
+    "these are the only products of d_out with the other array that have the right shapes.",
     insight="The backward pass of one product is two products: twice the work of the forward pass.",
     outputs=("d_x", "d_weight"),
 )  # fmt: skip
@@ -113,20 +112,17 @@ def _vjp_cost_oracle():
 
 
 VJP_COST = value_exercise(
-    "vjp_cost",
-    title="What a vector–Jacobian product costs",
-    chapter="prerequisites",
-    level="easy",
-    minutes=5,
-    answer=vjp_cost,
-    oracle=_vjp_cost_oracle,
+    title="What a vector–Jacobian product costs", level="easy", minutes=5, answer=vjp_cost, oracle=_vjp_cost_oracle,
     mistakes=(
         Mistake("matrices_first", lambda: 300 * 400 * 500 + 300 * 500,
-            "This is the cost of computing A B first and then the row times the result, about 188 times more than the other order.", 2),
-        Mistake("matrix_product", lambda: 300 * 400 * 500, "This is the cost of the matrix product A B alone. Is it needed at all?", 2),
+            "This is the cost of computing A B first and then the row times the result, about 188 times more than the other order.",
+            2),
+        Mistake("matrix_product", lambda: 300 * 400 * 500,
+            "This is the cost of the matrix product A B alone. Is it needed at all?", 2),
         Mistake("flops", lambda: 2 * (300 * 400 + 400 * 500),
             "You counted multiplications and additions. Only the multiplications are asked for.", 1),
-        Mistake("first_only", lambda: 300 * 400, "This is the first product only. Its result, a row of 400 numbers, still has to be multiplied by B.", 3),
+        Mistake("first_only", lambda: 300 * 400,
+            "This is the first product only. Its result, a row of 400 numbers, still has to be multiplied by B.", 3),
         Mistake("second_only", lambda: 400 * 500, "This is the second product only. The row has to go through A first.", 3),
         Mistake("ends_only", lambda: 300 * 500,
             "This skips the 400 numbers in between. A row of 300 meets A, and the result, a row of 400, meets B.", 3),
@@ -134,15 +130,11 @@ VJP_COST = value_exercise(
             "You added the sizes. A row of n numbers times an (n, m) matrix needs n times m multiplications.", 1),
     ),
     hints=(
-        "How many multiplications does a row of n numbers times an (n, m) matrix need? One for every entry of the "
-        "matrix.",
-        "Brackets may be placed freely: (g A) B and g (A B) are the same row. Only one of them never multiplies two "
-        "matrices.",
+        "How many multiplications does a row of n numbers times an (n, m) matrix need? One for every entry of the matrix.",
+        "Brackets may be placed freely: (g A) B and g (A B) are the same row. Only one of them never multiplies two matrices.",
         "(g A) needs 300 times 400 multiplications and leaves a row of 400 numbers. Then this row times B.",
     ),
-    why="From the left, a row stays a row, and every matrix costs one multiplication for each of its entries. Computing "
-    "A B first would take 60,150,000 multiplications in all.",
+    why="From the left, a row stays a row, and every matrix costs one multiplication for each of its entries. Computing A B first "
+    "would take 60,150,000 multiplications in all.",
     insight="A loss is one number, so a single row goes back through a chain. That is cheap: it never multiplies two matrices.",
 )  # fmt: skip
-
-EXERCISES = (LINEAR_BACKWARD, VJP_COST)

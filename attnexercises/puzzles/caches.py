@@ -3,8 +3,7 @@
 from collections import Counter
 from dataclasses import dataclass
 
-from attnexercises.engine.model import judged_exercise
-from attnexercises.engine.model import Mistake
+from attnexercises.engine.model import Mistake, judged_exercise
 from attnexercises.puzzles.machine import Broken, Puzzle
 
 
@@ -140,64 +139,51 @@ def _sink_out_and_in():
 
 
 _WINDOW = judged_exercise(
-    "window_cache",
-    judge=lambda schedule: WINDOW.run(schedule)[-2:],
-    answer=_window_cache,
+    judge=lambda schedule: WINDOW.run(schedule)[-2:], answer=_window_cache,
     mistakes=(
         Mistake("over", lambda: [f"token {t}" for t in range(7)],
-                "A block stays until it is dropped: make room before the next token.", 1),
+            "A block stays until it is dropped: make room before the next token.", 1),
         Mistake("gone", lambda: ["token 0", "token 1", "token 2", "token 3", "drop C0", "token 4"],
-                "Dropped without a copy is gone for good. Which block will no later token look at?", 2),
+            "Dropped without a copy is gone for good. Which block will no later token look at?", 2),
         Mistake("unfinished", lambda: [f"token {t}" for t in range(4)], "All seven tokens are to be decoded.", 1),
         Mistake("order", lambda: ["token 0", "token 2"], "Each token is made from those before it.", 1),
         Mistake("wasteful", _sink_out_and_in,
-                "No block that a later token looks at has to leave the chip, and no other has to be stored.", 3),
+            "No block that a later token looks at has to leave the chip, and no other has to be stored.", 3),
     ),
-    title="A window and a sink under a budget",
-    chapter="puzzles",
-    level="easy",
-    minutes=8,
+    title="A window and a sink under a budget", level="easy", minutes=8,
     hints=(
         "How many blocks fit? Before which token is the chip full for the first time?",
         "Write down what token 4 looks at. Which of the blocks on the chip is not among them, and in no later list?",
-        "The sink stays for ever; from token 4 on, the block that has just left the window is dropped before the "
-        "token is decoded.",
+        "The sink stays for ever; from token 4 on, the block that has just left the window is dropped before the token is decoded.",
     ),
-    why="The first four tokens fit. From then on the block that left the window makes room for the new one; the sink "
-    "is never in the way of the window.",
+    why="The first four tokens fit. From then on the block that left the window makes room for the new one; the sink is never in "
+    "the way of the window.",
     insight="Nothing moves at all: a cache that knows its mask never asks slow memory for anything.",
 )  # fmt: skip
 
 _TEXTS = judged_exercise(
-    "text_cache",
-    judge=lambda schedule: TEXTS.run(schedule)[-2:],
-    answer=_text_cache,
+    judge=lambda schedule: TEXTS.run(schedule)[-2:], answer=_text_cache,
     mistakes=(
         Mistake("over", lambda: ["load P", "load A", "load B", "load C"],
-                "A block stays until it is dropped: the prompt and two texts fit.", 1),
+            "A block stays until it is dropped: the prompt and two texts fit.", 1),
         Mistake("absent", lambda: ["load P", "token A"], "A token needs the prompt and the block of its own text.", 1),
         Mistake("unfair", lambda: ["load P", "load A", "token A", "token A"],
-                "Readers of all texts wait: a round gives each of them one token.", 1),
+            "Readers of all texts wait: a round gives each of them one token.", 1),
         Mistake("unfinished", lambda: _in_turn(["ABC"]), "Three rounds are asked for.", 1),
         Mistake("prompt_again", lambda: _in_turn(["ABC"] * 3, prompt=True),
-                "The prompt serves every token: it can stay from first to last.", 1),
+            "The prompt serves every token: it can stay from first to last.", 1),
         Mistake("one_just_left", lambda: _in_turn(["ABC"] * 3),
-                "Every token had to load its text: in a circle, what was used longest ago is just what comes next.", 2),
+            "Every token had to load its text: in a circle, what was used longest ago is just what comes next.", 2),
         Mistake("same_order", lambda: _farthest("ABC" * 3),
-                "All rounds have the same order; a round may begin with the texts that are on the chip.", 3),
+            "All rounds have the same order; a round may begin with the texts that are on the chip.", 3),
     ),
-    title="Three texts share a prompt",
-    chapter="puzzles",
-    level="medium",
-    minutes=12,
+    title="Three texts share a prompt", level="medium", minutes=12,
     hints=(
         "Two texts fit beside the prompt. How many loads does the first round need, whatever you do?",
         "At the end of a round two texts are on the chip. Nobody says that the next round has to begin with A.",
         "Serve first those that are there; one load a round is left. Let each round run the last one backwards.",
     ),
-    why="The prompt stays. Each round begins with the two texts that the last one left on the chip, so that only the "
-    "third has to be loaded: there and back, as with the tiles.",
+    why="The prompt stays. Each round begins with the two texts that the last one left on the chip, so that only the third has to "
+    "be loaded: there and back, as with the tiles.",
     insight="Keys of a tile, texts of a batch: where a circle reloads everything, going there and back reloads one.",
 )  # fmt: skip
-
-EXERCISES = (_WINDOW, _TEXTS)

@@ -43,14 +43,7 @@ def _rows_apart(rng):
 
 
 _RMS = Exercise(
-    "rms_backward",
-    title="Queries scaled to one length",
-    chapter="puzzles",
-    level="hard",
-    minutes=20,
-    blanks=4,
-    oracle=_rms_oracle,
-    solution=rms_backward,
+    title="Queries scaled to one length", level="hard", minutes=20, blanks=4, oracle=_rms_oracle, solution=rms_backward,
     outputs=("d_query", "d_gain"),
     probes=(
         Probe("3 queries of 5 features", _queries(3, 5)),
@@ -61,36 +54,32 @@ _RMS = Exercise(
     ),
     mistakes=(
         Mistake("constant", "d_scaled - scaled * row_mean -> d_scaled",
-                "The length was held fixed: it moves with every feature of the query.", 2, sets="length"),
+            "The length was held fixed: it moves with every feature of the query.", 2, sets="length"),
         Mistake("sum", "scaled).mean( -> scaled).sum(",
-                "Within the length there is a mean over the features: a 1 / d is missing.", 3, sets="mean"),
+            "Within the length there is a mean over the features: a 1 / d is missing.", 3, sets="mean"),
         Mistake("norm", ".mean( -> .sum(",
-                "That is the gradient for queries of norm 1; here the mean square becomes 1.", 1, sets="mean"),
+            "That is the gradient for queries of norm 1; here the mean square becomes 1.", 1, sets="mean"),
         Mistake("sign", "d_scaled - scaled -> d_scaled + scaled",
-                "A longer query is divided by more: the term through the length has a minus.", 2, sets="length"),
+            "A longer query is divided by more: the term through the length has a minus.", 2, sets="length"),
         Mistake("no_rms", "row_mean) / rms -> row_mean)",
-                "The last step back, through the division by the length, is left out.", 3),
+            "The last step back, through the division by the length, is left out.", 3),
         Mistake("no_gain", "d_out * gain -> d_out",
-                "In d_query the gain is left out: it stands between the output and the query.", 2),
+            "In d_query the gain is left out: it stands between the output and the query.", 2),
         Mistake("unscaled", ("(d_scaled * scaled) -> (d_scaled * query)", "scaled * row_mean -> query * row_mean"),
-                "The term through the length takes the scaled query, twice; yours takes the query itself.", 3),
-        Mistake("gain_unscaled", "(d_out * scaled) -> (d_out * query)",
-                "What the gain multiplies is the scaled query.", 1),
+            "The term through the length takes the scaled query, twice; yours takes the query itself.", 3),
+        Mistake("gain_unscaled", "(d_out * scaled) -> (d_out * query)", "What the gain multiplies is the scaled query.", 1),
         Mistake("gain_per_row", ".sum(axis=tuple(range(query.ndim - 1))) ->",
-                "One gain serves all queries: its gradient adds up over them.", 1),
+            "One gain serves all queries: its gradient adds up over them.", 1),
     ),
     hints=(
-        "Name the step between: scaled = query / rms, out = gain * scaled. The gain is shared by all queries, so its "
-        "gradient is a sum.",
-        "A feature reaches `scaled` by two paths: as the numerator of its own entry, and through the rms of all "
-        "entries of the row. The slope of the rms in feature j is query_j / (d rms).",
-        "With d_scaled = d_out times gain: take off scaled times the row's mean of d_scaled times scaled, and divide "
-        "by the rms. It has the form of the softmax's backward.",
+        "Name the step between: scaled = query / rms, out = gain * scaled. The gain is shared by all queries, so its gradient is a "
+        "sum.",
+        "A feature reaches `scaled` by two paths: as the numerator of its own entry, and through the rms of all entries of the "
+        "row. The slope of the rms in feature j is query_j / (d rms).",
+        "With d_scaled = d_out times gain: take off scaled times the row's mean of d_scaled times scaled, and divide by the rms. "
+        "It has the form of the softmax's backward.",
     ),
-    why="Dividing by the rms takes away the direction along the query itself, as a softmax takes away what all "
-    "scores share: the row's mean of d_scaled * scaled, times scaled.",
+    why="Dividing by the rms takes away the direction along the query itself, as a softmax takes away what all scores share: the "
+    "row's mean of d_scaled * scaled, times scaled.",
     insight="d_query is at right angles to query: a longer query gives the same output.",
 )  # fmt: skip
-
-
-EXERCISES = (_RMS,)

@@ -43,57 +43,41 @@ _NO_SHIFT = (
 )
 
 _SOFT_MAXIMUM = Exercise(
-    "soft_maximum_slopes",
-    title="Both slopes of a soft maximum",
-    chapter="puzzles",
-    level="medium",
-    minutes=12,
-    blanks=3,
-    oracle=_soft_maximum_oracle,
-    solution=soft_maximum_slopes,
-    outputs=("d_x", "d_temperature"),
+    title="Both slopes of a soft maximum", level="medium", minutes=12, blanks=3, oracle=_soft_maximum_oracle,
+    solution=soft_maximum_slopes, outputs=("d_x", "d_temperature"),
     probes=(
         Probe("3 rows of 5", _row_of(3, 5, temperature=0.7)),
         Probe("one row", _row_of(4, temperature=1.6), why="No leading axis: the slope in T is one number."),
         Probe("2 × 3 rows of 2", _row_of(2, 3, 2, temperature=2.5), why="Two leading axes."),
-        Probe(
-            "rows and scores far apart", _far_apart, "edge", "Each row needs a shift of its own, by its largest score.",
-        ),
+        Probe("rows and scores far apart", _far_apart, "edge", "Each row needs a shift of its own, by its largest score."),
     ),
     mistakes=(
         Mistake("no_inner", "return weights -> return temperature * weights",
-                "In x, the T in front meets the slope of x / T, which is 1 / T.", 1, sets="slope in x"),
+            "In x, the T in front meets the slope of x / T, which is 1 / T.", 1, sets="slope in x"),
         Mistake("no_outer", "return weights -> return weights / temperature",
-                "In x, the slope of x / T is there, but not the T in front.", 1, sets="slope in x"),
+            "In x, the slope of x / T is there, but not the T in front.", 1, sets="slope in x"),
         Mistake("outer_only", (*_NO_SHIFT, "logsumexp - (weights * z).sum(axis=-1) -> logsumexp"),
-                "In T, only the T in front was followed; T stands in every exponent, too.", 2, sets="paths"),
+            "In T, only the T in front was followed; T stands in every exponent, too.", 2, sets="paths"),
         Mistake("inner_only", (*_NO_SHIFT, "logsumexp - ( -> -("),
-                "In T, only the exponents were followed; T stands in front as well.", 2, sets="paths"),
+            "In T, only the exponents were followed; T stands in front as well.", 2, sets="paths"),
         Mistake("sign", (*_NO_SHIFT, "logsumexp - ( -> logsumexp + ("),
-                "In T, the two parts have different signs: the slope of 1 / T is negative.", 2, sets="paths"),
-        Mistake("inner_again",
-                (*_NO_SHIFT, "(weights * z).sum(axis=-1) -> (weights * z).sum(axis=-1) / temperature"),
-                "In T, the part through the exponents is divided by T once more: the T in front takes one away.", 3),
-        Mistake("plain_mean", "(weights * z).sum( -> z.mean(",
-                "In T, each exponent counts by its weight, not alike.", 3),
+            "In T, the two parts have different signs: the slope of 1 / T is negative.", 2, sets="paths"),
+        Mistake("inner_again", (*_NO_SHIFT, "(weights * z).sum(axis=-1) -> (weights * z).sum(axis=-1) / temperature"),
+            "In T, the part through the exponents is divided by T once more: the T in front takes one away.", 3),
+        Mistake("plain_mean", "(weights * z).sum( -> z.mean(", "In T, each exponent counts by its weight, not alike.", 3),
         Mistake("unshifted",
-                (_NO_SHIFT[0],
-                 "np.exp(z - logsumexp[..., np.newaxis]) -> np.exp(z) / np.exp(z).sum(axis=-1, keepdims=True)"),
-                "The exponentials overflow; a shift of each row changes neither slope.", 1),
+            (_NO_SHIFT[0], "np.exp(z - logsumexp[..., np.newaxis]) -> np.exp(z) / np.exp(z).sum(axis=-1, keepdims=True)"),
+            "The exponentials overflow; a shift of each row changes neither slope.", 1),
     ),
     hints=(
         "Let z = x / T. The function is T times logsumexp(z), a product. Which factors does x reach, which does T?",
-        "The slope of logsumexp(z) in z is the softmax p. Then T has an effect by two paths: in front, and through "
-        "every z, whose slope in T is -x / T².",
-        "In x: T times p times 1 / T. In T: logsumexp(z), minus the mean of z with the weights p. Both stay "
-        "the same if a row is shifted by its maximum first.",
+        "The slope of logsumexp(z) in z is the softmax p. Then T has an effect by two paths: in front, and through every z, whose "
+        "slope in T is -x / T².",
+        "In x: T times p times 1 / T. In T: logsumexp(z), minus the mean of z with the weights p. Both stay the same if a row is "
+        "shifted by its maximum first.",
     ),
-    why="In x the two T cancel. In T the product rule gives logsumexp(z) minus the weighted mean of z; a shift "
-    "moves both alike, so the shifted z can be used throughout.",
+    why="In x the two T cancel. In T the product rule gives logsumexp(z) minus the weighted mean of z; a shift moves both alike, "
+    "so the shifted z can be used throughout.",
     insight="The slope in T is the entropy of the weights: -sum p log p, never negative.",
-    cancelling=(frozenset({"no_inner", "no_outer"}),),
-    atol=1e-10,
+    cancelling=(frozenset({"no_inner", "no_outer"}),), atol=1e-10,
 )  # fmt: skip
-
-
-EXERCISES = (_SOFT_MAXIMUM,)

@@ -29,14 +29,7 @@ def _scores(*shape, cap, size=1.0):
 
 
 _SOFTCAP = Exercise(
-    "softcap_backward",
-    title="Scores under a soft cap",
-    chapter="puzzles",
-    level="medium",
-    minutes=12,
-    blanks=3,
-    oracle=_softcap_oracle,
-    solution=softcap_backward,
+    title="Scores under a soft cap", level="medium", minutes=12, blanks=3, oracle=_softcap_oracle, solution=softcap_backward,
     outputs=("d_scores", "d_cap"),
     probes=(
         Probe("2 × 3 × 4 scores", _scores(2, 3, 4, cap=1.7, size=2.0)),
@@ -46,35 +39,29 @@ _SOFTCAP = Exercise(
     ),
     mistakes=(
         Mistake("no_inner", "d_scores = d_out * slope -> d_scores = d_out * slope * cap",
-                "In the scores, the cap in front meets the slope of scores / cap, which is 1 / cap.", 1, sets="factor"),
+            "In the scores, the cap in front meets the slope of scores / cap, which is 1 / cap.", 1, sets="factor"),
         Mistake("no_outer", "d_scores = d_out * slope -> d_scores = d_out * slope / cap",
-                "In the scores, the slope of scores / cap is there, but not the cap in front.", 1, sets="factor"),
+            "In the scores, the slope of scores / cap is there, but not the cap in front.", 1, sets="factor"),
         Mistake("no_square", "shares**2 -> shares", "The slope of tanh is one minus its square.", 1),
-        Mistake("uncapped", "tanh(scores / cap) -> tanh(scores)",
-                "The tanh is of scores / cap, also where its slope is taken.", 1),
+        Mistake("uncapped", "tanh(scores / cap) -> tanh(scores)", "The tanh is of scores / cap, also where its slope is taken.", 1),
         Mistake("outer_only", "shares - scores / cap * slope -> shares",
-                "Only the cap in front was followed; the cap also divides inside the tanh.", 2, sets="paths"),
+            "Only the cap in front was followed; the cap also divides inside the tanh.", 2, sets="paths"),
         Mistake("inner_only", "(shares - scores -> (-scores",
-                "Only the cap inside the tanh was followed; it stands in front as well.", 2, sets="paths"),
-        Mistake("sign", "shares - scores -> shares + scores",
-                "A larger cap makes scores / cap smaller: that path has a minus.", 2),
+            "Only the cap inside the tanh was followed; it stands in front as well.", 2, sets="paths"),
+        Mistake("sign", "shares - scores -> shares + scores", "A larger cap makes scores / cap smaller: that path has a minus.", 2),
         Mistake("inner_square", "scores / cap * slope -> scores * slope",
-                "The slope of scores / cap in the cap is -scores / cap²; the cap in front takes only one of the two away.", 3),
+            "The slope of scores / cap in the cap is -scores / cap²; the cap in front takes only one of the two away.", 3),
         Mistake("not_summed", ".sum() ->", "One cap serves all scores: its gradient is one number.", 2),
         Mistake("no_upstream", "d_out * (shares -> (shares", "In d_cap the upstream gradient is left out.", 3),
     ),
     hints=(
         "Write t = tanh(z) with z = scores / cap. What is the slope of tanh, in terms of t?",
-        "For one score: out = cap t(z). The score reaches it through z alone; the cap in front and through z. Two "
-        "paths add up.",
-        "For d_scores the cap in front and the 1 / cap of z cancel. For d_cap: t, minus z times one minus t squared; "
-        "times the upstream gradient; summed over all scores.",
+        "For one score: out = cap t(z). The score reaches it through z alone; the cap in front and through z. Two paths add up.",
+        "For d_scores the cap in front and the 1 / cap of z cancel. For d_cap: t, minus z times one minus t squared; times the "
+        "upstream gradient; summed over all scores.",
     ),
-    why="The caps cancel in d_scores, so small scores pass as if there were no cap. The cap itself is reached in "
-    "front and inside; it is one number, so all scores add up.",
+    why="The caps cancel in d_scores, so small scores pass as if there were no cap. The cap itself is reached in front and inside; "
+    "it is one number, so all scores add up.",
     insight="Far above the cap a score gets no gradient, and the cap gets all of it.",
     cancelling=(frozenset({"no_inner", "no_outer"}),),
 )  # fmt: skip
-
-
-EXERCISES = (_SOFTCAP,)

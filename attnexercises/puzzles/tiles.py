@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass
 
-from attnexercises.engine.model import judged_exercise
-from attnexercises.engine.model import Mistake
+from attnexercises.engine.model import Mistake, judged_exercise
 from attnexercises.puzzles.machine import Broken, Puzzle, by_kind
 
 # float32, 4 tokens a tile, d = v = 4: queries; keys with their values; outputs with a logsumexp for each query.
@@ -109,8 +108,7 @@ def one_pair_a_time(pairs):
 
 
 def queries_stay(groups, causal=False, keys=3, again=False):
-    """A group of query tiles stays; all its keys pass, from tile 0 on. `again`: the queries are loaded for each "
-    "of them."""
+    """A group of query tiles stays, and all its keys pass, from tile 0 on. With `again`, each key loads the queries anew."""
     steps = []
     for group in groups:
         steps += [] if again else [f"load Q{i}" for i in group]
@@ -134,21 +132,20 @@ def _faults(right, straight, pairs, causal=False):
     return (
         Mistake("over", lambda: _without(right(), "drop"), "A block lies on the chip until it is dropped.", 1),
         Mistake("absent", lambda: [step for step in right() if step != "load K1"],
-                "What is computed with has to lie on the chip, both tiles at once.", 1),
+            "What is computed with has to lie on the chip, both tiles at once.", 1),
         Mistake("lost", lambda: _without(right(), "store"),
-                "An output comes about on the chip; slow memory gets it by `store` alone.", 1),
+            "An output comes about on the chip; slow memory gets it by `store` alone.", 1),
         Mistake("forgotten", lambda: _without(one_pair_a_time(pairs), "load O"),
-                "What is unfinished has to come back before it goes on.", 1),
+            "What is unfinished has to come back before it goes on.", 1),
         Mistake("unfinished", lambda: [step for step in straight() if step != "compute Q2 K1"],
-                "Each query has to meet every key that it may look at.", 1),
+            "Each query has to meet every key that it may look at.", 1),
         Mistake("unstored", lambda: _without(straight(), *(f"{verb} O{pairs[-1][0]}" for verb in ("store", "drop"))),
-                "The results belong into slow memory.", 1),
+            "The results belong into slow memory.", 1),
         Mistake("outputs_pass", lambda: one_pair_a_time(pairs),
-                "Unfinished outputs go out and come in again: which kind of tile could stay until it is finished?", 2),
+            "Unfinished outputs go out and come in again: which kind of tile could stay until it is finished?", 2),
         Mistake("queries_again", lambda: queries_stay([(i,) for i in range(pairs[-1][0] + 1)], causal=causal, again=True),
-                "A tile of queries can stay while its keys pass.", 2),
-        Mistake("keys_each_time", straight,
-                "There is a load of keys for each pair of tiles: could one load serve two pairs?", 3),
+            "A tile of queries can stay while its keys pass.", 2),
+        Mistake("keys_each_time", straight, "There is a load of keys for each pair of tiles: could one load serve two pairs?", 3),
     )  # fmt: skip
 
 
@@ -156,49 +153,36 @@ _SQUARE = [(i, j) for i in range(3) for j in range(3)]
 _TRIANGLE = [(i, j) for i in range(4) for j in range(i + 1)]
 
 _FLASH = judged_exercise(
-    "flash_schedule",
-    judge=lambda schedule: FLASH.run(schedule)[-2:],
-    answer=_flash_schedule,
+    judge=lambda schedule: FLASH.run(schedule)[-2:], answer=_flash_schedule,
     mistakes=_faults(_flash_schedule, lambda: queries_stay([(0,), (1,), (2,)]), _SQUARE),
-    title="Nine pairs under a budget",
-    chapter="puzzles",
-    level="medium",
-    minutes=15,
+    title="Nine pairs under a budget", level="medium", minutes=15,
     hints=(
         "Add up the bytes of Q, K and O. How many tiles of each kind fit at once?",
-        "One kind stays, another passes. If the keys stay, each unfinished output goes out and comes back; if a "
-        "query tile stays, what has to move for its output?",
-        "When a query tile is finished, its last tile of keys still lies on the chip. Let the next query tile begin "
-        "with that one, so the keys go 0 1 2, 2 1 0, 0 1 2.",
+        "One kind stays, another passes. If the keys stay, each unfinished output goes out and comes back; if a query tile stays, "
+        "what has to move for its output?",
+        "When a query tile is finished, its last tile of keys still lies on the chip. Let the next query tile begin with that one, "
+        "so the keys go 0 1 2, 2 1 0, 0 1 2.",
     ),
-    why="Each query tile stays until it is finished, so queries and outputs move once. The keys go there and back: "
-    "at each turn one tile is already on the chip.",
+    why="Each query tile stays until it is finished, so queries and outputs move once. The keys go there and back: at each turn "
+    "one tile is already on the chip.",
     insight="The loop of the chapter starts every pass at key tile 0; turning round saves one load of keys in all but the first.",
 )  # fmt: skip
 
 _CAUSAL = judged_exercise(
-    "causal_schedule",
-    judge=lambda schedule: CAUSAL.run(schedule)[-2:],
-    answer=_causal_schedule,
+    judge=lambda schedule: CAUSAL.run(schedule)[-2:], answer=_causal_schedule,
     mistakes=(
         *_faults(_causal_schedule, lambda: queries_stay([(i,) for i in range(4)], causal=True), _TRIANGLE, causal=True),
         Mistake("hidden", lambda: ["load Q0", "load K1", "compute Q0 K1"],
-                "Under a causal mask a tile of queries has no use for later tiles of keys.", 1),
+            "Under a causal mask a tile of queries has no use for later tiles of keys.", 1),
     ),
-    title="A triangle under a budget",
-    chapter="puzzles",
-    level="hard",
-    minutes=20,
+    title="A triangle under a budget", level="hard", minutes=20,
     hints=(
         "Add up the bytes again: how many tiles of queries, each with its output, fit beside one tile of keys?",
-        "Two tiles of queries share each tile of keys that passes. Which two should go together, if tile i needs the "
-        "keys 0 to i?",
-        "Tiles 0 and 1 need the keys 0 and 1; tiles 2 and 3 need all four. Begin the second pass with the tile of "
-        "keys that is still there.",
+        "Two tiles of queries share each tile of keys that passes. Which two should go together, if tile i needs the keys 0 to i?",
+        "Tiles 0 and 1 need the keys 0 and 1; tiles 2 and 3 need all four. Begin the second pass with the tile of keys that is "
+        "still there.",
     ),
-    why="Two query tiles stay, so a tile of keys that passes serves both. The pairs (0, 1) and (2, 3) need 2 + 4 "
-    "tiles of keys, and one of them stays from the first pass to the second.",
+    why="Two query tiles stay, so a tile of keys that passes serves both. The pairs (0, 1) and (2, 3) need 2 + 4 tiles of keys, "
+    "and one of them stays from the first pass to the second.",
     insight="Half as many passes from a larger chip, and fewer keys from the mask: both savings of chapter 6 at once.",
 )  # fmt: skip
-
-EXERCISES = (_FLASH, _CAUSAL)

@@ -4,9 +4,8 @@ import math
 
 import numpy as np
 
-from attnexercises.method.memory import HELD, bytes_for_each_pair
 from attnexercises.engine.model import Exercise, Probe
-from attnexercises.method.access import made_for_all, most_at_once, most_waiting
+from attnexercises.method.access import HELD_AT_ONCE, held_at_once, most_at_once, most_waiting
 from attnexercises.method.trace import watched
 from attnexercises.recompute import backward_mistakes
 
@@ -61,12 +60,10 @@ def _backward_method(answer):
     names = ("d_out", "query", "key", "value", "out", "logsumexp", "block_q", "block_k", "causal")
     cases = [_backward_case(q, k, block_q, block_k, causal, d=4)(np.random.default_rng(0)) for causal in (False, True)]
     books = [watched(answer, dict(zip(names, case, strict=True)), names[:6]) for case in cases]
-    held = made_for_all(books, q, k)
-    if not held and bytes_for_each_pair(answer, _many, 16, 64) > HELD:
-        held = "numbers for all q × k pairs"
+    held = held_at_once(answer, books, _many, q, k)
     if held:
         return (
-            f"the gradients are right, but {held} {'is' if held.startswith(('a ', 'an ')) else 'are'} held at once: recompute "
+            f"the gradients are right, but {HELD_AT_ONCE[held].format(q=q, k=k, pairs=q * k)} held at once: recompute "
             "the weights of one tile, use them up, and forget them."
         )
     rows = most_at_once(books[0], ("key", "value"))
@@ -128,9 +125,7 @@ def _with_forward(arguments):
 
 
 _BACKWARD = Exercise(
-    "flash_backward",
     title="Compute the weights again",
-    chapter="recompute",
     level="hard",
     minutes=30,
     blanks=6,
@@ -141,22 +136,13 @@ _BACKWARD = Exercise(
         Probe("all sizes differ, ragged tiles", _backward_case(5, 7, 2, 3, d=6)),
         Probe("causal, square", _backward_case(6, 6, 2, 2, True, d=7, v=3), why="Tiles above, on and below the diagonal."),
         Probe("one tile", _backward_case(3, 5, 4, 6, d=3, v=6), why="Nothing to accumulate."),
-        Probe(
-            "causal, the queries at the end of the keys", _backward_case(5, 7, 2, 3, True, d=4, v=6),
-            why="Query i sees keys up to i + k - q, and a tile may be cut anywhere by that line.",
-        ),
-        Probe(
-            "rows 1000 apart", _backward_case(4, 7, 3, 2, d=3, v=2, apart=1000.0), "edge",
-            why="exp(scores) and exp(logsumexp) overflow or vanish; only their difference is a number to exponentiate.",
-        ),
-        Probe(
-            "one query, one key, one feature", _backward_case(1, 1, 2, 2, True, d=1, v=1), "edge",
-            why="Axes of size 1 stay.",
-        ),
-        Probe(
-            "causal, zeros among the scores", _backward_case(4, 7, 3, 2, True, d=2, zeros=True), "edge",
-            why="A score of 0 is a score like any other; and here more queries than keys are in a tile.",
-        ),
+        Probe("causal, the queries at the end of the keys", _backward_case(5, 7, 2, 3, True, d=4, v=6),
+            why="Query i sees keys up to i + k - q, and a tile may be cut anywhere by that line."),
+        Probe("rows 1000 apart", _backward_case(4, 7, 3, 2, d=3, v=2, apart=1000.0), "edge",
+            why="exp(scores) and exp(logsumexp) overflow or vanish; only their difference is a number to exponentiate."),
+        Probe("one query, one key, one feature", _backward_case(1, 1, 2, 2, True, d=1, v=1), "edge", why="Axes of size 1 stay."),
+        Probe("causal, zeros among the scores", _backward_case(4, 7, 3, 2, True, d=2, zeros=True), "edge",
+            why="A score of 0 is a score like any other; and here more queries than keys are in a tile."),
     ),
     mistakes=backward_mistakes.FLASH_BACKWARD,
     hints=(
@@ -175,5 +161,3 @@ _BACKWARD = Exercise(
     atol=1e-10,  # where scores near 1000 are subtracted from their logsumexp, sums that should be 0 are 1e-12
     method=_backward_method,
 )  # fmt: skip
-
-EXERCISES = (_BACKWARD,)

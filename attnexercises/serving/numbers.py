@@ -26,30 +26,22 @@ def _blocks_by_filling():
 
 
 _BLOCKS = value_exercise(
-    "shared_blocks",
-    title="Three answers to one prompt",
-    chapter="serving",
-    level="medium",
-    minutes=8,
-    answer=_shared_blocks,
-    oracle=_blocks_by_filling,
+    title="Three answers to one prompt", level="medium", minutes=8, answer=_shared_blocks, oracle=_blocks_by_filling,
     mistakes=(
         Mistake("nothing_shared", lambda: sum(ceil((50 + more) / 16) for more in (10, 20, 30)),
-                "Each text was given pages of its own; those that the prompt fills can be shared.", 1),
+            "Each text was given pages of its own; those that the prompt fills can be shared.", 1),
         Mistake("prompt_rounded_up", lambda: ceil(50 / 16) + sum(ceil(more / 16) for more in (10, 20, 30)),
-                "A page was shared that the prompt does not fill; each text writes its own tokens into the rest of it.", 2),
+            "A page was shared that the prompt does not fill; each text writes its own tokens into the rest of it.", 2),
         Mistake("tokens_packed", lambda: ceil(110 / 16),
-                "The tokens were packed without gaps, all in one row of pages; no two texts can write into one page.", 2),
+            "The tokens were packed without gaps, all in one row of pages; no two texts can write into one page.", 2),
         Mistake("padded", lambda: 3 * ceil(80 / 16),
-                "Each text was made as long as the longest: a table needs no page before it is written to.", 1),
+            "Each text was made as long as the longest: a table needs no page before it is written to.", 1),
         Mistake("own_only", lambda: 5,
-                "Only the pages that belong to a single text are counted; those that all three share take memory, too.", 3),
+            "Only the pages that belong to a single text are counted; those that all three share take memory, too.", 3),
         Mistake("own_rounded_down", lambda: 3 + sum((2 + more) // 16 for more in (10, 20, 30)),
-                "A page that a text does not fill takes its memory all the same: round up.", 3),
-        Mistake("slots", lambda: 8 * 16,
-                "That is how many tokens would fit; the question is how many pages there are.", 3),
-        Mistake("tokens", lambda: 110,
-                "Those are the tokens in the cache; the question is how many pages hold them.", 1),
+            "A page that a text does not fill takes its memory all the same: round up.", 3),
+        Mistake("slots", lambda: 8 * 16, "That is how many tokens would fit; the question is how many pages there are.", 3),
+        Mistake("tokens", lambda: 110, "Those are the tokens in the cache; the question is how many pages hold them.", 1),
     ),
     hints=(
         "Cut the first text, 50 + 10 tokens, into pages of 16. Which of them hold tokens of the prompt alone?",
@@ -59,5 +51,3 @@ _BLOCKS = value_exercise(
     why="A page can be shared as long as nobody writes into it, and nobody writes into a full one.",
     insight="The longer the common beginning, the nearer the memory of many texts comes to that of one.",
 )  # fmt: skip
-
-EXERCISES = (_BLOCKS,)

@@ -35,42 +35,30 @@ def _one_hot_upstream(rng):
 
 
 SOFTMAX_BACKWARD = Exercise(
-    id="softmax_backward",
-    title="The gradient without the matrix",
-    chapter="softmax",
-    level="medium",
-    minutes=15,
-    blanks=2,
-    oracle=_softmax_backward_oracle,
-    solution=softmax_backward,
+    title="The gradient without the matrix", level="medium", minutes=15, blanks=2, oracle=_softmax_backward_oracle, solution=softmax_backward,
     probes=(
         Probe("all sizes differ", lambda rng: (rng.normal(size=(2, 3, 5)), _weights(rng, 2, 3, 5))),
         Probe("square", lambda rng: (rng.normal(size=(4, 4)), _weights(rng, 4, 4)), "equal"),
-        Probe(
-            "constant upstream gradient", lambda rng: (np.full((3, 4), 2.5), _weights(rng, 3, 4)), "edge",
-            why="Adding a constant to all weights' gradients must change nothing: the answer is 0.",
-        ),
-        Probe(
-            "uniform weights", lambda rng: (rng.normal(size=(3, 5)), np.full((3, 5), 0.2)), "edge",
-            why="The answer is the deviation from the plain mean, so every slip can be followed by hand.",
-        ),
+        Probe("constant upstream gradient", lambda rng: (np.full((3, 4), 2.5), _weights(rng, 3, 4)), "edge",
+            why="Adding a constant to all weights' gradients must change nothing: the answer is 0."),
+        Probe("uniform weights", lambda rng: (rng.normal(size=(3, 5)), np.full((3, 5), 0.2)), "edge",
+            why="The answer is the deviation from the plain mean, so every slip can be followed by hand."),
         Probe("one-hot upstream gradient", _one_hot_upstream, "edge", why="The answer is one row of the Jacobian."),
         Probe("one row", lambda rng: (rng.normal(size=5), _weights(rng, 5)), "edge", why="No leading axis at all."),
-        Probe(
-            "three leading axes, one of size 1", lambda rng: (rng.normal(size=(2, 1, 3, 4)), _weights(rng, 2, 1, 3, 4)),
-            "edge", why="Any number of axes, and each one of them stays, whatever its size.",
-        ),
+        Probe("three leading axes, one of size 1", lambda rng: (rng.normal(size=(2, 1, 3, 4)), _weights(rng, 2, 1, 3, 4)), "edge",
+            why="Any number of axes, and each one of them stays, whatever its size."),
     ),
     mistakes=(
         Mistake("no_rowsum", "d_weights - weighted_mean -> d_weights",
-            "Raising one score lowers all other weights of its row. Your gradient leaves this out: the part "
-            "`- weights * sum(d_weights * weights)` is missing.", 2, sets="term"),
+            "Raising one score lowers all other weights of its row. Your gradient leaves this out: the part `- weights * sum(d_weights * weights)` "
+            "is missing.", 2, sets="term"),
         Mistake("sigmoid", "d_weights - weighted_mean -> (1 - weights) * d_weights",
             "You used only the diagonal of the Jacobian (the sigmoid rule); the off-diagonal entries -p_i*p_j are missing.", 1, sets="term front"),
         Mistake("rowsum_dy", "(d_weights * weights).sum -> d_weights.sum",
             "You subtract the plain sum of each row of d_weights. Subtract the weighted sum instead, of d_weights * weights.", 2, sets="term"),
         Mistake("mean", ".sum -> .mean",
-            "You subtract the mean of d_weights * weights. Take their sum instead: the weights add up to 1, so they already do the averaging.", 2, sets="term"),
+            "You subtract the mean of d_weights * weights. Take their sum instead: the weights add up to 1, so they already do the averaging.", 2,
+            sets="term"),
         Mistake("mean_dy", "(d_weights * weights).sum -> d_weights.mean",
             "You subtract the plain mean of d_weights. It has to be the weighted mean, in which every entry counts by its weight.", 2, sets="term"),
         Mistake("no_bracket", "weights * (d_weights - weighted_mean) -> weights * d_weights - weighted_mean",
@@ -79,7 +67,8 @@ SOFTMAX_BACKWARD = Exercise(
         Mistake("axis_all", "sum(axis=-1, keepdims=True) -> sum()",
             "`sum()` is missing its axis: every row needs a term of its own, and batch elements must not be mixed.", 3, sets="term"),
         Mistake("sum_no_keepdims", "sum(axis=-1, keepdims=True) -> sum(axis=-1)",
-            "Without `keepdims=True` the weighted means run along the columns, so entry (i, j) gets the mean of row j instead of row i.", 3, sets="term"),
+            "Without `keepdims=True` the weighted means run along the columns, so entry (i, j) gets the mean of row j instead of row i.", 3,
+            sets="term"),
         Mistake("no_outer_y", "weights * (d_weights -> (d_weights", "The bracket still has to be multiplied by weights.", 3, sets="front"),
         Mistake("plus", "d_weights - weighted_mean -> d_weights + weighted_mean",
             "You add the weighted mean. Raising one score takes weight away from the others, so the mean has to be subtracted.", 2),
@@ -107,17 +96,14 @@ SOFTMAX_BACKWARD = Exercise(
             "A loop over axis 0 takes whole matrices for rows as soon as there are three axes; a row is what lies along the last.", 3, sets="term"),
     ),
     hints=(
-        "Put the Jacobian p_i * (delta_ij - p_j) into the sum over i and multiply out. You get two sums. In the first, the "
-        "delta leaves a single term. In the second, what can you take out of the sum?",
-        "For one j you get p_j * d_weights_j, minus p_j times a number that is the same for the whole row. This number is the "
-        "mean of d_weights, weighted with the weights p.",
-        "Sum d_weights * weights along the last axis, with `keepdims=True`. Subtract this sum from d_weights. Multiply the "
-        "difference by weights.",
+        "Put the Jacobian p_i * (delta_ij - p_j) into the sum over i and multiply out. You get two sums. In the first, the delta leaves a single "
+        "term. In the second, what can you take out of the sum?",
+        "For one j you get p_j * d_weights_j, minus p_j times a number that is the same for the whole row. This number is the mean of d_weights, "
+        "weighted with the weights p.",
+        "Sum d_weights * weights along the last axis, with `keepdims=True`. Subtract this sum from d_weights. Multiply the difference by weights.",
     ),
-    why="The Jacobian is a diagonal minus an outer product, so its product with a vector needs one weighted mean a row "
-    "and never the k x k matrix. A score is pushed by how far its upstream gradient lies from that mean.",
+    why="The Jacobian is a diagonal minus an outer product, so its product with a vector needs one weighted mean a row and never the k x k matrix. A "
+    "score is pushed by how far its upstream gradient lies from that mean.",
     insight="Every row of the answer sums to 0: moving all scores of a row together changes no weight.",
     outputs=("d_x",),
 )  # fmt: skip
-
-EXERCISES = (SOFTMAX_BACKWARD,)

@@ -50,9 +50,7 @@ def _zeros(rng):
 
 
 TEMPERATURE_GRADIENT = Exercise(
-    id="temperature_gradient",
     title="The gradient of the temperature",
-    chapter="softmax",
     level="medium",
     minutes=15,
     blanks=3,
@@ -61,26 +59,15 @@ TEMPERATURE_GRADIENT = Exercise(
     probes=(
         Probe("all sizes differ", lambda rng: _inputs(rng, (2, 3, 5), 0.7)),
         Probe("square", lambda rng: _inputs(rng, (4, 4), 2.5), "equal"),
-        Probe(
-            "large scores", _large_scores, "edge",
-            why="Any shift but that by each row's own maximum ends in NaN here.",
-        ),
-        Probe(
-            "constant upstream gradient", lambda rng: (np.full((3, 4), 2.5), rng.normal(size=(3, 4)), 0.7), "edge",
-            why="The weights sum to one at every temperature: the answer is 0.",
-        ),
-        Probe(
-            "equal scores", lambda rng: (rng.normal(size=(3, 4)), np.full((3, 4), 1.5), 0.7), "edge",
-            why="Equal scores have equal weights at every temperature: the answer is 0.",
-        ),
+        Probe("large scores", _large_scores, "edge", why="Any shift but that by each row's own maximum ends in NaN here."),
+        Probe("constant upstream gradient", lambda rng: (np.full((3, 4), 2.5), rng.normal(size=(3, 4)), 0.7), "edge",
+            why="The weights sum to one at every temperature: the answer is 0."),
+        Probe("equal scores", lambda rng: (rng.normal(size=(3, 4)), np.full((3, 4), 1.5), 0.7), "edge",
+            why="Equal scores have equal weights at every temperature: the answer is 0."),
         Probe("one row", lambda rng: _inputs(rng, (5,), 0.7), "edge", why="No leading axis at all."),
-        Probe(
-            "three leading axes, one of size 1", lambda rng: _inputs(rng, (2, 1, 3, 4), 0.7), "edge",
-            why="The number collects over all axes in front, however many there are.",
-        ),
-        Probe(
-            "zeros among the scores", _zeros, "edge", why="A score of 0 is a score like any other; it hides nothing.",
-        ),
+        Probe("three leading axes, one of size 1", lambda rng: _inputs(rng, (2, 1, 3, 4), 0.7), "edge",
+            why="The number collects over all axes in front, however many there are."),
+        Probe("zeros among the scores", _zeros, "edge", why="A score of 0 is a score like any other; it hides nothing."),
     ),
     mistakes=(
         Mistake("sign", "return -(d_scaled -> return (d_scaled",
@@ -90,34 +77,42 @@ TEMPERATURE_GRADIENT = Exercise(
         Mistake("scaled_twice", "d_scaled * scores -> d_scaled * scores / temperature",
             "There is one division by T too many: differentiate x / T, with the raw score x.", 2, sets="power"),
         Mistake("as_factor", "-(d_scaled * scores).sum() / temperature**2 -> (d_scaled * scores).sum()",
-            "This is the gradient for 1/T, the number that multiplies the scores. T itself is one more step away: how does 1/T change with T?", 2, sets="sign power"),
+            "This is the gradient for 1/T, the number that multiplies the scores. T itself is one more step away: how does 1/T "
+            "change with T?", 2, sets="sign power"),
         Mistake("at_one", "scores / temperature -> scores",
             "The softmax sees the scores as they are; they have to be divided by the temperature first.", 1, sets="temperature"),
         Mistake("multiplied", "scores / temperature -> scores * temperature",
             "The scores were multiplied by the temperature before the softmax; a temperature divides.", 1, sets="temperature"),
         Mistake("no_softmax", "weights * (d_weights - (weights * d_weights).sum(axis=-1, keepdims=True)) -> d_weights",
-            "You multiplied d_weights by the scores directly. It is the gradient for the weights, so it has to pass back through the softmax first.", 1, sets="mean"),
+            "You multiplied d_weights by the scores directly. It is the gradient for the weights, so it has to pass back through "
+            "the softmax first.", 1, sets="mean"),
         Mistake("no_scores", "d_scaled * scores -> d_scaled",
-            "You added up the gradients of the scaled scores; each must first be multiplied by how fast T moves its scaled score.", 2, shows="zero"),
+            "You added up the gradients of the scaled scores; each must first be multiplied by how fast T moves its scaled score.",
+            2, shows="zero"),
         Mistake("no_mean", "d_weights - (weights * d_weights).sum(axis=-1, keepdims=True) -> d_weights",
-            "On the way through the softmax the weighted mean is missing: every weight depends on all scores of its row.", 3, sets="mean"),
+            "On the way through the softmax the weighted mean is missing: every weight depends on all scores of its row.", 3,
+            sets="mean"),
         Mistake("plain_mean", "(weights * d_weights).sum(axis=-1 -> d_weights.mean(axis=-1",
             "On the way through the softmax you subtract the plain mean of d_weights; it has to be weighted.", 3, sets="mean"),
         Mistake("sigmoid", "d_weights - (weights * d_weights).sum(axis=-1, keepdims=True) -> (1 - weights) * d_weights",
-            "On the way through the softmax only the diagonal of the Jacobian was kept: all weights of the row move.", 3, sets="mean"),
+            "On the way through the softmax only the diagonal of the Jacobian was kept: all weights of the row move.", 3,
+            sets="mean"),
         Mistake("no_keepdims", "d_weights).sum(axis=-1, keepdims=True) -> d_weights).sum(axis=-1)",
-            "Without `keepdims=True` the weighted means run along the columns, so entry (i, j) gets the mean of row j instead of row i.", 3, sets="mean"),
+            "Without `keepdims=True` the weighted means run along the columns, so entry (i, j) gets the mean of row j instead of "
+            "row i.", 3, sets="mean"),
         Mistake("d_scores", "-(d_scaled * scores).sum() / temperature**2 -> d_scaled / temperature",
             "You returned the gradient for the scores; they share one temperature, and its gradient is one number.", 2),
         Mistake("per_row", "sum() -> sum(axis=-1)",
-            "You summed along each row only. All rows share one temperature, so the sums of all rows have to be added as well.", 3, sets="sum"),
+            "You summed along each row only. All rows share one temperature, so the sums of all rows have to be added as well.", 3,
+            sets="sum"),
         Mistake("mean_of_rows", "sum() -> sum(axis=-1).mean()",
             "You averaged over the rows. The chain rule adds up the contributions of all paths from T to the loss.", 3, sets="sum"),
         Mistake("mean_of_all", "sum() -> mean()",
             "You took the mean of all contributions, not their sum: the chain rule adds the paths up.", 3, sets="sum"),
         Mistake("no_max", "scaled - scaled.max(axis=-1, keepdims=True) -> scaled",
             "Large exponents overflow: shift each row by its own maximum before `exp`.", 3, shows="lost"),
-        Mistake("axis_0", "axis=-1 -> axis=0", "The softmax ran over axis 0; each row, along the last axis, has weights of its own.", 3, sets="axis"),
+        Mistake("axis_0", "axis=-1 -> axis=0",
+            "The softmax ran over axis 0; each row, along the last axis, has weights of its own.", 3, sets="axis"),
         Mistake("axis_all", "axis=-1 -> axis=None",
             "One softmax ran over all scores together; each row, along the last axis, has weights of its own.", 3, sets="axis"),
         Mistake("last_row", ".sum() -> .reshape(-1, scores.shape[-1])[-1].sum()",
@@ -138,5 +133,3 @@ TEMPERATURE_GRADIENT = Exercise(
     atol=1e-8,  # weights are right to 1e-13 near scores of 1000, and these are multiplied by the scores
     cancelling=(frozenset({"no_square", "scaled_twice"}),),
 )  # fmt: skip
-
-EXERCISES = (TEMPERATURE_GRADIENT,)

@@ -82,40 +82,34 @@ def _a_table(args):
 
 
 SCORE_TABLE_STEP = Exercise(
-    id="score_table_step",
-    title="One step of training",
-    chapter="softmax",
-    level="medium",
-    minutes=15,
-    blanks=4,
-    oracle=_oracle,
-    solution=score_table_step,
+    title="One step of training", level="medium", minutes=15, blanks=4, oracle=_oracle, solution=score_table_step,
     probes=(
         Probe("5 letters, 9 pairs", lambda rng: _pairs(rng, 5, 9)),
-        Probe("4 letters, 4 pairs", lambda rng: _pairs(rng, 4, 4), "equal", why="As many pairs as letters: a slip in the axes runs."),
+        Probe("4 letters, 4 pairs", lambda rng: _pairs(rng, 4, 4), "equal",
+            why="As many pairs as letters: a slip in the axes runs."),
         Probe("one pair three times", _same_pair_often, why="All three pushes have to arrive in the same row."),
         Probe("each letter once", _each_once, "edge", why="No row is pushed twice, so that every other slip stands alone."),
-        Probe(
-            "equal scores", lambda rng: (np.zeros((4, 4)), *_pairs(rng, 4, 7)[1:]), "edge",
-            why="The table before training: all weights are 1/4.",
-        ),
+        Probe("equal scores", lambda rng: (np.zeros((4, 4)), *_pairs(rng, 4, 7)[1:]), "edge",
+            why="The table before training: all weights are 1/4."),
         Probe("large scores", _large_scores, "edge", why="Any shift but that by each row's own maximum ends in NaN here."),
-        Probe(
-            "one pair", lambda rng: (rng.normal(size=(3, 3)), np.array([1]), np.array([2]), 0.5), "edge",
-            why="A mean over one pair; two of the three rows stay as they are.",
-        ),
+        Probe("one pair", lambda rng: (rng.normal(size=(3, 3)), np.array([1]), np.array([2]), 0.5), "edge",
+            why="A mean over one pair; two of the three rows stay as they are."),
     ),
     mistakes=(
         Mistake("overwritten", "np.add.at(d_scores, now, d_rows) -> d_scores[now] += d_rows",
-            "A letter that is read several times keeps only one of its pushes: with a repeated index NumPy writes the row anew each time.",
-            3, sets="add"),
-        Mistake("sum", "/ len(now) ->", "The loss is a mean over the pairs; what you differentiated is their sum.", 2, sets="count"),
-        Mistake("letters", "len(now) -> len(scores)", "You divided by the number of letters; the mean is over the pairs.", 2, sets="count"),
+            "A letter that is read several times keeps only one of its pushes: with a repeated index NumPy writes the row anew "
+            "each time.", 3, sets="add"),
+        Mistake("sum", "/ len(now) ->",
+            "The loss is a mean over the pairs; what you differentiated is their sum.", 2, sets="count"),
+        Mistake("letters", "len(now) -> len(scores)",
+            "You divided by the number of letters; the mean is over the pairs.", 2, sets="count"),
         Mistake("each_letter", "/ len(now) -> / np.bincount(now)[now][:, np.newaxis]",
             "You took a separate mean for each letter. The loss is a single mean over all pairs.", 2, sets="count"),
-        Mistake("sign", "scores - rate -> scores + rate", "The step follows the gradient uphill; the loss falls in the other direction.", 1, sets="end"),
+        Mistake("sign", "scores - rate -> scores + rate",
+            "The step follows the gradient uphill; the loss falls in the other direction.", 1, sets="end"),
         Mistake("gradient", "return scores - rate * d_scores -> return d_scores",
-            "You returned the gradient. Return the table after the step: the old table minus rate times the gradient.", 3, sets="end"),
+            "You returned the gradient. Return the table after the step: the old table minus rate times the gradient.", 3,
+            sets="end"),
         Mistake("change", "return scores - rate -> return -rate",
             "You returned the change of the table; it still has to be added to the table.", 3, sets="end"),
         Mistake("no_rate", "rate * d_scores -> d_scores", "The rate is missing: it says how long the step is.", 3, sets="end"),
@@ -126,9 +120,11 @@ SCORE_TABLE_STEP = Exercise(
         Mistake("weights_slope", "(weights - right) -> (-right / weights)",
             "This is the slope with respect to the weights; the softmax still lies between them and the scores.", 1, sets="slope"),
         Mistake("no_softmax", "(weights - right) -> (rows - right)",
-            "You subtract the right answers from the scores. Subtract them from the weights: the softmax is missing.", 1, sets="slope"),
+            "You subtract the right answers from the scores. Subtract them from the weights: the softmax is missing.", 1,
+            sets="slope"),
         Mistake("to_following", "np.add.at(d_scores, now -> np.add.at(d_scores, following",
-            "You added the pushes to the rows of the letters in `following`. The weights came from the rows of `now`, so the pushes belong there.", 3, sets="add"),
+            "You added the pushes to the rows of the letters in `following`. The weights came from the rows of `now`, so the "
+            "pushes belong there.", 3, sets="add"),
         Mistake("transposed", "np.add.at(d_scores, now -> np.add.at(d_scores.T, now",
             "The pushes were added along columns; a row of the table holds the scores after one letter.", 3, sets="add"),
         Mistake("swapped", "rows = -> now, following = following, now\nrows =",
@@ -136,7 +132,8 @@ SCORE_TABLE_STEP = Exercise(
         Mistake("last_pair", "np.add.at(d_scores, now, d_rows) -> d_scores[now[-1]] = d_rows[-1]",
             "Only the last pair counts here: in a loop over the pairs, add each push to what is there.", 3, sets="add"),
         Mistake("one_by_one", "return scores - rate * d_scores -> return _one_by_one(scores, now, following, rate)",
-            "You change the table after every pair, so later pairs meet scores that have already moved. Make one step, for all pairs together.", 3, sets="end"),
+            "You change the table after every pair, so later pairs meet scores that have already moved. Make one step, for all "
+            "pairs together.", 3, sets="end"),
         Mistake("no_max", "rows - rows.max(axis=-1, keepdims=True) -> rows",
             "Large exponents overflow: shift each row by its own maximum before `exp`.", 1, shows="lost"),
         Mistake("axis_0", "axis=-1 -> axis=0",
@@ -147,16 +144,13 @@ SCORE_TABLE_STEP = Exercise(
     hints=(
         "`scores[now]` has one row of scores for each pair. The softmax of this row gives the weights, and the gradient of its "
         "cross-entropy is the weights minus the right answer. The rows of `np.eye(k)[following]` are the right answers.",
-        "The loss is a mean, so each pair's gradient is divided by the number of pairs. Then each of these gradients is added "
-        "to the row of the table that its scores came from.",
-        "If a letter is read five times, five rows are added to its row of the table. `table[now] += rows` does not add them: "
-        "it keeps the last one. `np.add.at(table, now, rows)` adds all five. In the end subtract rate times the gradient.",
+        "The loss is a mean, so each pair's gradient is divided by the number of pairs. Then each of these gradients is added to "
+        "the row of the table that its scores came from.",
+        "If a letter is read five times, five rows are added to its row of the table. `table[now] += rows` does not add them: it "
+        "keeps the last one. `np.add.at(table, now, rows)` adds all five. In the end subtract rate times the gradient.",
     ),
-    why="Each pair pushes the row of the letter that was read by weights minus right answer. A row that is used several "
-    "times collects all its pushes, as every number does that reaches the loss on several paths.",
+    why="Each pair pushes the row of the letter that was read by weights minus right answer. A row that is used several times "
+    "collects all its pushes, as every number does that reaches the loss on several paths.",
     insight="Every row of the table keeps its sum: what the letters that came gain, the others lose.",
-    consistent=_a_table,
-    outputs=("scores",),
+    consistent=_a_table, outputs=("scores",),
 )  # fmt: skip
-
-EXERCISES = (SCORE_TABLE_STEP,)

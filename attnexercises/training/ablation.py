@@ -29,20 +29,12 @@ def _which_fall():
 
 
 _TAKEN_OUT = value_exercise(
-    "taken_out",
-    title="Which score falls?",
-    chapter="training",
-    level="medium",
-    minutes=5,
-    answer=_taken_out,
-    oracle=_which_fall,
+    title="Which score falls?", level="medium", minutes=5, answer=_taken_out, oracle=_which_fall,
     mistakes=(
         Mistake("its_own", lambda: "induction",
-                "The score is read off the weights; the head has computed them before its output is replaced.", 2),
-        Mistake("before_it", lambda: "previous",
-                "That head is in the layer below: what is taken out above it cannot reach it.", 1),
-        Mistake("all_of_it", lambda: "both",
-                "The answers get worse; the scores do not look at answers but at weights.", 2),
+            "The score is read off the weights; the head has computed them before its output is replaced.", 2),
+        Mistake("before_it", lambda: "previous", "That head is in the layer below: what is taken out above it cannot reach it.", 1),
+        Mistake("all_of_it", lambda: "both", "The answers get worse; the scores do not look at answers but at weights.", 2),
     ),
     hints=(
         "Follow the model from the tokens up. Which numbers are there before the output is replaced?",
@@ -52,5 +44,3 @@ _TAKEN_OUT = value_exercise(
     why="Weights are computed on the way up, and what is taken out here changes only what comes after it: the answers.",
     insight="A perfect map in a model that guesses: a map says where a head looks, never that anybody listens.",
 )  # fmt: skip
-
-EXERCISES = (_TAKEN_OUT,)

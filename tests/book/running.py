@@ -11,6 +11,11 @@ TEXTS = """() => [...document.querySelectorAll('div.cell')].map(cell => {
     return place.textContent.split('\\n').filter(line => line.trim()).join('\\n');
 })"""
 
+#: Two chapters, and a wrong and a right answer to the exercise `softmax` of the first one.
+CHAPTER, NEXT = "chapters/01_softmax.html", "chapters/02_attention.html"
+HEAD, TAIL = "def softmax(x):\n", '\n\ncheck("softmax", softmax)'
+WRONG = HEAD + "    exponentials = np.exp(x)\n    return exponentials / exponentials.sum(axis=-1, keepdims=True)" + TAIL
+RIGHT = HEAD + "    e = np.exp(x - x.max(axis=-1, keepdims=True))\n    return e / e.sum(axis=-1, keepdims=True)" + TAIL
 
 BEGUN = "print('begun', flush=True)\n"
 

@@ -54,7 +54,7 @@ def false_messages(topic, chosen):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 given = copy.deepcopy(answer.given)  # an object may keep something between calls
-                found = false_clauses(find(answer.id), given, result.lines)
+                found = false_clauses(find(answer.id), given, result)
             wrong |= {(answer.id, answer.what): (found, result.lines[0])} if found else {}
     return wrong
 

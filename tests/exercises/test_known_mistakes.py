@@ -48,7 +48,7 @@ def test_what_is_said_to_it_is_true(exercise):
     for mistake, result in results(exercise):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            found = false_clauses(exercise, wrong_answer(exercise, mistake), result.lines)
+            found = false_clauses(exercise, wrong_answer(exercise, mistake), result)
         false |= {mistake.id: (found, result.lines)} if found else {}
     assert false == {}
 

@@ -7,6 +7,7 @@ push takes some of them, always the same ones, and the thorough run takes all pa
 import re
 import warnings
 import zlib
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,10 +15,11 @@ from exercise_cases import EXERCISES, FUNCTIONS, bits, every_function, pairs
 from mutants import mutants
 from styles import ways
 from truth import false_clauses
-from truth_seen import Seen
+from truth_seen import MEASURES, Seen
 
-from attnexercises import grade
+from attnexercises import Result, grade
 from attnexercises.engine import calls
+from attnexercises.engine.claims import WORDS, Claim, Size
 from attnexercises.engine.registry import find
 
 #: What a cause must not say, because another mistake beside it can make it false.
@@ -39,7 +41,7 @@ def check_message(exercise, answer):
         result = grade(exercise, answer)
         if result.status in ("passed", "unattempted") or "still running" in result.lines[0]:
             return
-        wrong = false_clauses(exercise, answer, result.lines)
+        wrong = false_clauses(exercise, answer, result)
     assert wrong == [], "\n".join(result.lines)
 
 
@@ -84,7 +86,7 @@ def test_a_factor_that_was_handed_over_is_measured_too():
 
     result = grade(exercise, answer)
     assert "too large by a factor of heads, here 3" in result.lines[0], result.lines
-    assert false_clauses(exercise, answer, result.lines) == []
+    assert false_clauses(exercise, answer, result) == []
 
 
 def check_slips(exercise, way, one_in):
@@ -148,27 +150,48 @@ def right(x):
 
 
 FALSE = {
-    "a factor": (lambda x: 2 * right(x), "every number is 3 times the right one."),
-    "a factor of one case": (lambda x: right(x) * (1 + (x.ndim == 3)), "every number is 2 times the right one."),
-    "a size": (lambda x: right(x) * x.shape[-1], "every number is too large by a factor of the size of axis -2 of x, here 3."),
-    "minus": (lambda x: 1 - right(x), "exactly minus the right answer."),
-    "a sum": (lambda x: right(x) / 2, "not every row sums to 1: one sums to 0.4."),
-    "right values": (lambda x: right(x) + 1e-3, "the values are right."),
-    "NaN": (lambda x: np.where(x > x.min(), right(x), np.nan), "NaN in 2 of 30 numbers."),
-    "float32": (lambda x: right(x).round(7), "right to about 7 digits only; computed in float32?"),
-    "transposed": (lambda x: right(x)[..., ::-1], "the last two axes are swapped (transposed)."),
+    "a factor": (lambda x: 2 * right(x), Claim("times", {"n": 3.0})),
+    "a factor of one case": (lambda x: right(x) * (1 + (x.ndim == 3)), Claim("times", {"n": 2.0})),
+    "a size": (lambda x: right(x) * x.shape[-1], Claim("size", {"size": Size("x", -2), "power": 1, "n": 3.0})),
+    "minus": (lambda x: 1 - right(x), Claim("minus")),
+    "a sum": (lambda x: right(x) / 2, Claim("row sums", {"n": 0.4})),
+    "right values": (lambda x: right(x) + 1e-3, Claim("values right")),
+    "NaN": (
+        lambda x: np.where(x > x.min(), right(x), np.nan), Claim("lost", {"what": "NaN", "count": 2, "of": 30, "right": None}),
+    ),
+    "float32": (lambda x: right(x).round(7), Claim("digits", {"digits": 7, "single": True, "rounded": False})),
+    "transposed": (lambda x: right(x)[..., ::-1], Claim("transposed")),
     "an error": (lambda x: 1 / 0, "your function stops with ValueError: no."),
-    "the largest difference": (lambda x: right(x) + 1, 'on the case "square", the largest difference from the right answer is 2.'),
-    "right on ordinary inputs": (lambda x: 2 * right(x), 'right on ordinary inputs; on the case "one row": NaN in 1 of 1 numbers.'),
+    "the largest difference": (lambda x: right(x) + 1, Claim("difference", {"n": 2.0}, "case", "square")),
+    "right on ordinary inputs": (
+        lambda x: 2 * right(x), Claim("lost", {"what": "NaN", "count": 1, "of": 1, "right": None}, "edge", "one row"),
+    ),
     "what nobody measures": (lambda x: 2 * right(x), "the numbers are green."),
 }  # fmt: skip
+
+
+def told(claim_or_sentence, *lines):
+    """A result that says this of an answer to `softmax`."""
+    claims = () if isinstance(claim_or_sentence, str) else (claim_or_sentence,)
+    said = claim_or_sentence.sentence if claims else claim_or_sentence
+    return Result("wrong", (f"[!] softmax: {said}", *lines), claims=claims)
 
 
 @pytest.mark.parametrize("case", FALSE)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_a_false_sentence_is_found(case):
-    answer, sentence = FALSE[case]
-    assert false_clauses(find("softmax"), answer, [f"[!] softmax: {sentence}"]) == [sentence]
+    answer, said = FALSE[case]
+    assert false_clauses(find("softmax"), answer, told(said)) == [str(said)]
+
+
+def test_words_that_are_not_those_of_the_claim_are_found():
+    twice = told(Claim("times", {"n": 2.0}))
+    result = replace(twice, lines=("[!] softmax: every number is 3 times the right one.",))
+    assert false_clauses(find("softmax"), lambda x: 2 * right(x), result) == ["every number is 3 times the right one."]
+
+
+def test_every_kind_of_claim_is_measured():
+    assert set(MEASURES) == set(WORDS)
 
 
 COUNTS = {
@@ -183,9 +206,9 @@ def test_a_false_count_is_found(case):
         x -= x.max()
         return right(x) if case == "after right values" else 2 * right(x)
 
-    sentence = "the values are right." if case == "after right values" else "every number is 2 times the right one."
-    lines = [f"[!] softmax: {sentence}", f"    {COUNTS[case]}"]
-    assert false_clauses(find("softmax"), answer, lines) == [lines[1]]
+    claim = Claim("values right") if case == "after right values" else Claim("times", {"n": 2.0})
+    line = f"    {COUNTS[case]}"
+    assert false_clauses(find("softmax"), answer, told(claim, line)) == [line]
 
 
 def test_the_oracle_of_the_test_knows_the_solution_to_be_right():

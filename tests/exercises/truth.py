@@ -1,8 +1,9 @@
-"""Is what a message says true of the answer it is shown for? Every clause is read and measured anew.
+"""Is what a message says true of the answer it is shown for? Every claim is measured anew.
 
-Nothing of the engine is used but the exercise's data (cases, oracle, tolerance) and the grammar of its sentences:
-a clause that no pattern knows counts as false, so that a new sentence needs a new measurement, in one of the files
-`truth_of_*.py`. `truth_seen.py` holds what they measure: what an answer did on every case.
+Nothing of the engine is used but the exercise's data (cases, oracle, tolerance), and what it claims. A claim of a kind
+that nothing here measures counts as false, so that a new kind needs a new measurement, in `truth_of_arrays.py` or
+`truth_of_values.py`. Sentences that are no claims about returned values are read, in `truth_of_answers.py` and
+`truth_of_runs.py`. `truth_seen.py` holds what they measure: what an answer did on every case.
 """
 
 import re
@@ -11,46 +12,47 @@ import truth_of_answers  # noqa: F401 - imported, it registers its measurements
 import truth_of_arrays  # noqa: F401
 import truth_of_runs
 import truth_of_values  # noqa: F401
-from truth_seen import CLAIMS, RANGE, Seen
+from truth_seen import MEASURES, SENTENCES, Seen
+
+EDGE = re.compile(r'right on ordinary inputs; on the case "[^"]+": ')
 
 
-def false_clauses(exercise, answer, lines):
+def false_clauses(exercise, answer, result):
     """Every clause of a message that is not true of this answer, or that nothing here can measure."""
     seen = Seen(exercise, answer)
-    text = lines[0].partition(": ")[2]
+    text = result.lines[0].partition(": ")[2]
     for mistake in sorted(exercise.mistakes, key=lambda mistake: -len(mistake.say)):
         text = text.replace(mistake.say, "§")  # causes are neutral: tests/exercises/test_truth.py looks at them once
     text = re.sub(r"(two mistakes\. )?(\(1\) § \(2\) |One of them: )?(?:[Ee]ither: § Or: )?§$", "", text).strip()
-    found = [] if not text or _holds(seen, text.removesuffix(".")) else [text]
-    counts = [line for line in lines[1:] if "For help" not in line]
+    if result.claims:
+        found = [str(claim) for claim in result.claims if not claim_holds(seen, claim)]
+        found += [] if text.removesuffix(".") == "; ".join(map(str, result.claims)) else [text]
+    else:
+        found = [text] if text and not _sentence_holds(seen, text.removesuffix(".")) else []
+    counts = [line for line in result.lines[1:] if "For help" not in line]
     return found + [line for line in counts if not _counts(seen, line.strip(), text)]
 
 
-def _holds(seen, text):
-    """Is this sentence true? Several outputs are told apart by semicolons."""
+def claim_holds(seen, claim):
+    """Is this claim true, of each of the outputs that it names?"""
+    if claim.where == "edge" and not all(seen.passes(i) or seen.edge[i] for i in range(len(seen.labels))):
+        return False
+    if claim.kind not in MEASURES:
+        return False
+    measure, whole = MEASURES[claim.kind]
+    if whole:
+        return bool(measure(seen, **claim.values))
+    names = claim.outputs or seen.exercise.outputs
+    ranges = [seen.cases(seen.exercise.outputs.index(name), claim.where, claim.case) for name in names]
+    return all(bool(pairs) and bool(measure(seen, pairs, **claim.values)) for pairs in ranges)
+
+
+def _sentence_holds(seen, text):
+    """Is this sentence true?"""
     if seen.exercise.behaviour and seen.exercise.behaviour.as_is:
         return truth_of_runs.holds(seen.exercise, seen.answer, text)
-    several = [text]
-    if len(seen.exercise.outputs) > 1:
-        names = "|".join(seen.exercise.outputs)
-        several = re.split(rf"; (?=(?:{names})(?:, (?:{names}))*: )", text)
-    return all(_one_holds(seen, sentence) for sentence in several)
-
-
-def _one_holds(seen, sentence):
-    m = RANGE.match(sentence)
-    rest, case = sentence[m.end() :], m["only"] or m["case"]
-    if m["edge"] and not all(seen.passes(i) or seen.edge[i] for i in range(len(seen.labels))):
-        return False
-    for pattern, measure, whole in CLAIMS:
-        fits = pattern.fullmatch(rest) or (whole and pattern.fullmatch(sentence))
-        if fits and whole and measure(seen, fits):
-            return True
-        if fits and not whole:
-            names = (m["outs"] or ",".join(seen.exercise.outputs)).replace(" ", "").split(",")
-            ranges = [seen.cases(seen.exercise.outputs.index(name), m["range"] or "", case) for name in names]
-            return all(bool(pairs) and bool(measure(seen, pairs, fits)) for pairs in ranges)
-    return False
+    fits = [(measure, pattern.fullmatch(EDGE.sub("", text))) for pattern, measure in SENTENCES]
+    return any(found and measure(seen, found) for measure, found in fits)
 
 
 def _counts(seen, line, sentence):

@@ -5,13 +5,8 @@ import zlib
 
 import numpy as np
 
-N = r"(?P<n>-?(?:\d[\d.]*(?:e[+-]?\d+)?|infinite|inf))"
-RANGE = re.compile(
-    r"(?P<edge>right on ordinary inputs; on the case \"(?P<only>[^\"]+)\": )?"
-    r"(?:(?P<outs>[a-z_]+(?:, [a-z_]+)*): )?"
-    r"(?P<range>on ordinary inputs where it is wrong, |on ordinary inputs, |where it is wrong, |on the case \"(?P<case>[^\"]+)\", )?"
-)  # fmt: skip
-CLAIMS = []
+MEASURES = {}  # from the kind of a claim to its measurement, and whether that is of the whole answer
+SENTENCES = []  # patterns of other sentences, each with its measurement
 
 
 class Seen:
@@ -76,30 +71,37 @@ class Seen:
     def cases(self, output, where, case):
         """The pairs of arrays that a range means, for one output."""
         places = [i for i in range(len(self.labels)) if self.got[i] is not None]
-        wrong = [i for i in places if not self.right(i, output)]
-        if case:
-            places = [self.labels.index(case)]
-        elif where.startswith("on ordinary"):
-            places = [i for i in (wrong if "wrong" in where else places) if not self.edge[i]]
-        elif where:
-            places = wrong
-        return [(self.got[i][output], self.want[i][output], i) for i in places if self.got[i] is not None]
+        if where in ("case", "edge"):
+            places = [i for i in places if self.labels[i] == case]
+        if "wrong" in where:
+            places = [i for i in places if not self.right(i, output)]
+        if "ordinary" in where:
+            places = [i for i in places if not self.edge[i]]
+        return [(self.got[i][output], self.want[i][output], i) for i in places]
 
 
-def claim(pattern, *, whole=False):
-    """Register a measurement: of the pairs of one output in a range, or of the whole answer."""
+def claim(kind, *, whole=False):
+    """Register the measurement of a kind of claim: of the pairs of one output in a range, or of the whole answer."""
 
     def add(function):
-        CLAIMS.append((re.compile(pattern.replace("{N}", N)), function, whole))
+        MEASURES[kind] = function, whole
         return function
 
     return add
 
 
-def near(a, b, digits=3):
-    """Is b the number a, printed with so many digits?"""
-    a, b = float(a), float(str(b).replace("infinite", "inf"))
-    return bool(np.isclose(a, b, rtol=0.6 * 10.0 ** (1 - digits), atol=1e-12))
+def sentence(pattern):
+    """Register the measurement of the sentences that fit a pattern."""
+
+    def add(function):
+        SENTENCES.append((re.compile(pattern), function))
+        return function
+
+    return add
+
+
+def near(a, b):
+    return bool(np.isclose(float(a), float(b), rtol=1e-5, atol=1e-12))
 
 
 def alike(a, b, rtol=5e-6):

@@ -146,7 +146,7 @@ def _(scores, now, following, rate):
     return out
 
 
-@wrong(ID, "a step after each pair", says=r"rows|differs|off|right|number")
+@wrong(ID, "a step after each pair", named=("one_by_one",), says=r"rows|differs|off|right|number")
 def _(scores, now, following, rate):
     out = scores.copy()
     for n, f in zip(now, following):
