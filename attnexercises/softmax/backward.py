@@ -102,8 +102,8 @@ SOFTMAX_BACKWARD = Exercise(
         "weighted with the weights p.",
         "Sum d_weights * weights along the last axis, with `keepdims=True`. Subtract this sum from d_weights. Multiply the difference by weights.",
     ),
-    why="The Jacobian is a diagonal minus an outer product, so its product with a vector needs one weighted mean a row and never the k x k matrix. A "
-    "score is pushed by how far its upstream gradient lies from that mean.",
+    why="The Jacobian is a diagonal minus an outer product, so its product with a vector needs one weighted mean a row "
+    "and never the k x k matrix. The gradient of a score is how far its upstream gradient lies from that mean, times the score's weight.",
     insight="Every row of the answer sums to 0: moving all scores of a row together changes no weight.",
     outputs=("d_x",),
 )  # fmt: skip

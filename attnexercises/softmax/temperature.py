@@ -87,8 +87,7 @@ TEMPERATURE_GRADIENT = Exercise(
             "You multiplied d_weights by the scores directly. It is the gradient for the weights, so it has to pass back through "
             "the softmax first.", 1, sets="mean"),
         Mistake("no_scores", "d_scaled * scores -> d_scaled",
-            "You added up the gradients of the scaled scores; each must first be multiplied by how fast T moves its scaled score.",
-            2, shows="zero"),
+            "The plain sum of the gradients of the scaled scores is 0, too; each of them must first be multiplied by how fast T moves its scaled score.", 2, shows="zero"),
         Mistake("no_mean", "d_weights - (weights * d_weights).sum(axis=-1, keepdims=True) -> d_weights",
             "On the way through the softmax the weighted mean is missing: every weight depends on all scores of its row.", 3,
             sets="mean"),

@@ -21,12 +21,15 @@ def page():
         patch.setattr("attnpage.plotting.setup", lambda: None)
         exec(cells["imports"], names)
         names |= {"my_softmax": softmax, "my_backward": softmax_backward, "my_step": step, "table": lambda *_, **__: None}
-        for id in ("divide", "loops", "thresholds"):
+        for id in ("divide", "loops"):
             exec(cells[id], names)
         exec("import attnlib.softmax as library", names)
+        exec(cells["thresholds"].partition("\nkinds")[0], names)
         exec(cells["logsumexp-gradient-check"].partition("\nerrors")[0], names)
         exec(cells["wrong-formulas"], names)
         exec(cells["wrong-formulas-table"].partition("\ntested")[0], names)
+        names |= {"saturated": np.array([12.0, 1.0, 0.1]), "y": np.array([0.0, 1.0, 0.0])}
+        exec(cells["sure-table"].partition("\nsure")[0], names)
         exec(cells["train"].partition("\n")[2], names)  # the first line asks for the reader's own step
         exec(cells["loss-figure"].partition("\n_, losses_of")[0], names)
         exec(cells["write"].partition("\nfor T")[0], names)
@@ -132,9 +135,9 @@ def test_the_logarithm_of_a_weight_is_lost_and_the_loss_from_the_scores_is_not()
 @pytest.mark.parametrize("seed", SEEDS)
 def test_digits_that_each_form_loses(page, seed):
     lost = {offset: page["digits_lost"](offset, seed) for offset in (0, 10, 100, 1000)}
-    assert np.all(lost[10][:2] < 1), "the offset of practice costs less than a digit"
+    assert np.all((lost[10][:2] > 0.8) & (lost[10][:2] < 1.1)), "scores near 10 cost about a digit"
     assert np.all(lost[1000][:2] > 2.2)
-    assert all(low[2] < 0.6 for low in lost.values()), "subtracting the maximum first is the control"
+    assert all(low[2] < 0.7 for low in lost.values()), "subtracting the maximum first is the control"
 
 
 # Checks that have to fail
@@ -147,18 +150,59 @@ def test_a_logsumexp_gradient_one_per_cent_too_large_is_seen(page, seed):
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_which_consequence_each_wrong_formula_breaks(page, seed):
-    tests = {name: page["four_tests"](formula, seed) for name, formula in page["formulas"].items()}
-    assert max(tests["right"]) < 1e-7
-    row_sum, shift, error, ones = tests["sigmoid rule"]
-    assert min(row_sum, shift, error, ones) > 0.04
-    row_sum, shift, error, ones = tests["turned column"]
-    assert min(row_sum, error) > 0.04 and max(shift, ones) < 1e-12
+    tests = {name: list(page["five_tests"](formula, seed).values()) for name, formula in page["formulas"].items()}
+    assert max(tests["(1.7)"]) < 1e-7
+    assert min(tests["sigmoid rule"]) > 0.04
+    row_sum, everywhere, each_row, ones, error = tests["turned column"]
+    assert min(row_sum, each_row, error) > 0.04
+    assert max(everywhere, ones) < 1e-12, "one constant for all rows, and a loss of ones, miss it"
+    *consequences, error = tests["double"]
+    assert max(consequences) < 1e-12 and error > 0.99, "both consequences hold, and only finite differences find the factor"
 
 
 def test_the_turned_column_does_not_run_on_three_by_five(page):
     weights = softmax(np.zeros((3, 5)))
     with pytest.raises(ValueError, match="broadcast"):
         page["formulas"]["turned column"](weights, weights)
+
+
+# Saturated, and wrong
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_cross_entropy_cancels_the_small_weight(page, seed):
+    x = np.random.default_rng(seed).normal(size=5)
+    x[0] += 12
+    weights, right = softmax(x), np.eye(5)[np.random.default_rng(seed).integers(1, 5)]
+    np.testing.assert_allclose(softmax_backward(-right / weights, weights), weights - right, atol=1e-10)
+    assert np.linalg.norm(weights - right) > 1.4, "nearly the square root of 2, the largest length of p - y"
+    for ordinary in (-right, 2 * (weights - right)):
+        assert np.linalg.norm(softmax_backward(ordinary, weights)) < 1e-3, "the control: the gradient stays small"
+
+
+@pytest.mark.parametrize("rate", [0.5, 1.0, 3.0])
+def test_cross_entropy_needs_far_fewer_steps_at_every_rate(page, rate):
+    upstreams, start = page["upstreams"], np.array([9.0, 1.0, 0.1])  # lower than on the page, for the sake of time
+    steps = {name: page["steps_until_right"](lambda p, f=f: rate * f(p), start) for name, f in upstreams.items()}
+    linear, squared, crossed = steps.values()
+    assert crossed * 20 < squared < linear
+
+
+def test_the_loss_curves_upwards_along_every_direction():
+    for seed in SEEDS:
+        rng = np.random.default_rng(seed)
+        weights, v = softmax(4 * rng.normal(size=6)), rng.normal(size=(100, 6))
+        J = np.diag(weights) - np.outer(weights, weights)
+        variance = v**2 @ weights - (v @ weights) ** 2
+        np.testing.assert_allclose(np.einsum("ni,ij,nj->n", v, J, v), variance, atol=1e-12)
+        assert variance.min() >= 0
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_gradient_of_distillation_shrinks_like_one_over_the_square_of_the_temperature(seed):
+    small, large = np.random.default_rng(seed).normal(size=(2, 6))
+    length = lambda T: np.linalg.norm(softmax(small / T) - softmax(large / T)) / T
+    assert 0.9 < length(50) * 50**2 / (length(100) * 100**2) < 1.1
 
 
 # The model that writes
@@ -239,6 +283,13 @@ def test_the_typical_row_has_decided_and_open_rows_carry_most_of_the_length(page
         length, is_open = page["lengths_of_gradients"](30, seed, candidates)
         assert np.median(length) < 0.02 * length.mean()
         assert is_open.mean() < 0.25 and length[is_open].sum() > 0.7 * length.sum()
+
+
+@pytest.mark.parametrize("candidates", [8, 32, 128])
+def test_with_cross_entropy_the_length_only_grows(page, candidates):
+    spreads = (0.1, 1, 2, 5, 10, 30)
+    lengths = [np.mean([page["lengths_with_cross_entropy"](s, seed, candidates).mean() for seed in SEEDS[:8]]) for s in spreads]
+    assert np.all(np.diff(lengths) > 0), lengths
 
 
 @pytest.mark.thorough

@@ -28,7 +28,7 @@ TWO_HOURS = [
 ]  # fmt: skip
 ONE_DAY = [
     ("01_softmax", ["The question", "Why the exponential", "When the formula meets a computer", "The library's softmax",
-                    "Which way does a softmax push back?", "The product is cheaper than the matrix"],
+                    "What gradient do the scores get?", "The product is cheaper than the matrix"],
      ["softmax", "softmax_backward"]),
     ("02_attention", None, ["two_token_weight", "sdpa", "spot_attention"]),
     ("04_masks", ["The question", "Hide a key", "Show a leak", "A query that sees nothing"],
