@@ -108,7 +108,7 @@ FLASH_FORWARD = (
     Mistake("one_block", "range(0, k -> range(0, block",
             "Only the first block of keys is used. Walk through all blocks before you return anything.", 1, sets="range"),
     Mistake("first_values", "value[columns] -> value[: scores.shape[1]]",
-            "The values of the first block are used in every block. Cut the values exactly as you cut the keys.", 1),
+            "In every block you used the values of the first block. Cut `value` in the same way as `key`.", 1),
     Mistake("one_ahead", "+ k - q -> + k - q + 1",
             "Each query sees one key of its future. The last key that query i may see is key i + k - q.", 1, sets="diagonal"),
     Mistake("past_hidden", "positions > last_visible -> positions < last_visible",
