@@ -204,17 +204,22 @@ _FORWARD = Exercise(
     ),
     mistakes=forward_mistakes.FLASH_FORWARD,
     hints=(
-        "Three things run along for every query: the maximum (of no scores at first), the total and the accumulated values. For "
-        "the mask, number keys over all blocks; query i is position i + k - q.",
-        "Total and accumulated values are sums of exponentials against the maximum so far. When the maximum of a row rises, both "
-        "are too large by the same factor. Divide once, at the end.",
-        "The factor is exp(old maximum - new maximum), at most 1. Where the new maximum is still -inf, subtract 0 instead of it. "
-        "In the end logsumexp is maximum plus the logarithm of the total, with log 1 for nothing.",
+        "Keep three things for every query: the maximum, the total and the accumulated values. For the mask, "
+                "number the keys over all blocks. Query i stands at position i + k - q.",
+        "The total and the accumulated values are sums whose exponentials are measured against the maximum "
+                "so far. When the maximum of a row rises, both sums are too large by the same factor. Divide once, "
+                "at the end.",
+        "The factor is exp(old maximum - new maximum), which is at most 1. Where the new maximum is still "
+                "-inf, subtract 0. In the end the logsumexp is the maximum plus the logarithm of the total. Put 1 "
+                "for a total of 0.",
     ),
-    why="After each block the two sums are what they would be if the keys seen so far were all there are, so the tail and masked "
-    "blocks need no special case. The guard is for rows in which nothing is visible so far.",
-    insight="Per query you carried v + 2 numbers, whatever the number of keys; the score matrix never existed.",
-    outputs=("out", "logsumexp"), cancelling=(frozenset({"strict", "one_ahead"}),), method=_method,
+    why="After each block the two sums are right for the keys seen so far, so a shorter last block and "
+                "masked blocks need no special case. The guard is for rows in which no key has been visible so far.",
+    insight="For each query you carried v + 2 numbers, however many keys there were. The score matrix never "
+                "existed.",
+    outputs=("out", "logsumexp"),
+    cancelling=(frozenset({"strict", "one_ahead"}),),
+    method=_method,
 )  # fmt: skip
 
 

@@ -78,7 +78,7 @@ def _method(answer):
         if most > block:
             return (
                 f"the values are right, but one step looks at {most} scores at once where a block has "
-                f"{block}: use up one block before you look at the next."
+                f"{block}: finish one block before you look at the next."
             )
         if goes_back(log, row, block):
             return (
@@ -113,57 +113,64 @@ ONLINE_SOFTMAX = Exercise(
     ),
     mistakes=(
         Mistake("no_rescale", "total * np.exp(maximum - new_maximum) -> total",
-            "The old sum was not rescaled: it was measured against the old maximum, so multiply it by exp(old maximum - new "
-            "maximum).", 2, sets="rescale"),
+            "The old sum was not rescaled. It is measured against the old maximum, so multiply it by exp(old "
+                "maximum - new maximum).",
+            2, sets="rescale"),
         Mistake("alpha_inv", "np.exp(maximum - new_maximum) -> (np.exp(new_maximum - maximum) if total else 1.0)",
-            "The rescale factor is upside down: it is exp(old maximum - new maximum), at most 1.", 3, sets="rescale"),
+            "The factor is upside down. It is exp(old maximum - new maximum), which is at most 1.", 3, sets="rescale"),
         Mistake("nan_first", "np.exp(maximum - new_maximum) -> (np.nan if maximum == -np.inf else np.exp(maximum - new_maximum))",
-            "In the first block the old maximum is -inf: the old sum then needs the factor exp(-inf) = 0, and no score can be "
-            "measured against that maximum.", 3, shows="lost", sets="rescale"),
+            "In the first block the old maximum is -inf. The old sum then gets the factor exp(-inf) = 0, and no "
+                "score can be measured against -inf.", 3, shows="lost", sets="rescale"),
         Mistake("alpha_block", "maximum - new_maximum -> maximum - scores.max()",
-            "The factor uses the block's maximum; use the new running maximum, which can be the old one.", 3, sets="rescale"),
+            "The factor uses the maximum of the block. Use the new running maximum, which may be the same as the "
+                "old maximum.", 3, sets="rescale"),
         Mistake("sum_local", "scores - new_maximum -> scores - scores.max()",
-            "The block's sum is measured against its own maximum; use the new running maximum for both parts.", 3),
+            "The sum of the block is measured against the block's own maximum. Use the new running maximum for "
+                "both parts.", 3),
         Mistake("block_max", "max(maximum, scores.max()) -> scores.max()",
-            "The new maximum is the block's own; it has to be the larger of the old one and the block's.", 1),
-        Mistake("m_init_0", "-np.inf, 0.0 -> 0.0, 0.0",
-            "The maximum starts at 0, above scores that are all negative: start with -inf.", 1),
-        Mistake("l_init_1", "-np.inf, 0.0 -> -np.inf, 1.0", "The total starts at 1: the sum over nothing is 0.", 1),
+            "The new maximum is that of the block alone. Take the larger of the old maximum and the block's "
+                "maximum.", 1),
+        Mistake("m_init_0", "-np.inf, 0.0 -> 0.0, 0.0", "The maximum starts at 0, which lies above scores that are all negative. Start with -inf.", 1),
+        Mistake("l_init_1", "-np.inf, 0.0 -> -np.inf, 1.0", "The total starts at 1. The sum over nothing is 0.", 1),
         Mistake("overwrite", "rescaled + np.exp -> np.exp",
-            "The sum of earlier blocks is lost: the total is overwritten instead of updated.", 2, sets="rescale"),
+            "The sum of the earlier blocks is lost, because the total is overwritten instead of updated.", 2, sets="rescale"),
         Mistake("drop_tail", "len(x) -> len(x) // block * block",
-            "The last, shorter block was skipped: there are len(x) / block blocks, rounded up.", 1),
+            "The last, shorter block was skipped. There are len(x) / block blocks, rounded up.", 1),
         Mistake("nan_block", "if new_maximum > -np.inf -> if True",
-            "While every score so far is -inf, so is the new maximum, and -inf - (-inf) is NaN; skip such a block or shift by 0 "
-            "there.", 3, shows="lost"),
+            "While every score so far is -inf, the new maximum is -inf as well, and -inf - (-inf) is NaN. Skip "
+                "such a block, or subtract 0 there.",
+            3, shows="lost"),
         Mistake("old_maximum", "scores - new_maximum -> scores - (maximum if maximum > -np.inf else new_maximum)",
-            "The block is measured against the old maximum; use the new running maximum for both parts.", 3, sets="shift"),
-        Mistake("block_rescaled",
-            ("total * np.exp -> np.exp",
-             "rescaled + np.exp(scores - new_maximum).sum() -> rescaled * (total + np.exp(scores - new_maximum).sum())"),
-            "The block's sum was rescaled together with the old one; it is measured against the new maximum already.", 3),
+            "The block is measured against the old maximum. Use the new running maximum for both parts.", 3, sets="shift"),
+        Mistake("block_rescaled", ("total * np.exp -> np.exp",
+                "rescaled + np.exp(scores - new_maximum).sum() -> rescaled * (total + np.exp(scores - new_maximum).sum())"),
+            "The sum of the block was rescaled together with the old sum. It is already measured against the new "
+                "maximum.", 3),
         Mistake("not_shifted", ("total * np.exp(maximum - new_maximum) -> total", "scores - new_maximum -> scores"),
-            "The exponentials are not measured against a maximum: total has to be the sum of exp(score - maximum).", 2,
-            sets="rescale"),
-        Mistake("mean", ".sum() -> .mean()",
-            "The exponentials of a block were averaged; total is a sum over all scores seen so far.", 2),
+            "The exponentials are not measured against a maximum. The total has to be the sum of exp(score - "
+                "maximum).", 2, sets="rescale"),
+        Mistake("mean", ".sum() -> .mean()", "The exponentials of a block were averaged. The total is a sum over all scores seen so far.", 2),
         Mistake("logsumexp", "return maximum, total -> return maximum, maximum + np.log(total)",
-            "The logarithm was taken, and the maximum added: that is the logsumexp; total is the sum itself.", 2),
+            "You returned the logsumexp, the maximum plus the logarithm of the sum. Return the sum itself.", 2),
         Mistake("overlap", "start + block] -> start + block + 1]",
-            "Two blocks share a score at their border, so it counts twice; a slice leaves out its upper end.", 1),
+            "Two blocks share a score at their border, so this score counts twice. A slice leaves out its upper "
+                "end.", 1),
         Mistake("maximum_not_counted", _new_maximum_not_counted,
-            "At a new maximum the old sum is rescaled, but the new score itself, exp(0), was not added.", 2),
+            "At a new maximum the old sum was rescaled, but the term of the new score, exp(0), was not added.", 2),
     ),
     hints=(
-        "Follow one old term of the sum. It is exp(score - maximum), and has to become exp(score - new_maximum): what is the "
-        "quotient of the two?",
-        "`total` is a sum of exponentials measured against `maximum`. When the maximum grows, the old sum is too large by one "
-        "common factor; correct it before you add the new block.",
-        "The new maximum is the larger of the old one and the block's. Multiply the old total by exp(old maximum - new maximum), "
-        "then add the block's exponentials, shifted by the new maximum. If the new maximum is still -inf, change nothing.",
+        "Follow one old term of the sum. It is exp(score - maximum) and has to become exp(score - "
+                "new_maximum). What is the quotient of the two?",
+        "`total` is a sum of exponentials measured against `maximum`. When the maximum rises, all terms of "
+                "the old sum are too large by the same factor. Correct the sum before you add the new block.",
+        "The new maximum is the larger of the old maximum and the block's maximum. Multiply the old total by "
+                "exp(old maximum - new maximum). Then add the exponentials of the block, measured against the new "
+                "maximum.",
     ),
-    why="`total` always equals the sum of exp(score - maximum) over the scores seen so far, and one factor restores this when the "
-    "maximum moves. The guard is for rows in which every score so far is -inf: -inf - (-inf) would be NaN.",
-    insight="Only two numbers are carried along, however long the row is; Flash attention is built on them.",
-    outputs=("maximum", "total"), method=_method,
+    why="`total` always equals the sum of exp(score - maximum) over the scores seen so far, and one factor "
+                "restores this when the maximum moves. The guard is for rows in which every score so far is -inf, "
+                "because -inf - (-inf) would be NaN.",
+    insight="You carry only two numbers along, however long the row is. Flash attention is built on them.",
+    outputs=("maximum", "total"),
+    method=_method,
 )  # fmt: skip

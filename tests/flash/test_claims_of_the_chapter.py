@@ -1,0 +1,257 @@
+"""What chapter 6 says of Flash attention, with more starts and sizes than its cells have, and with the control of each claim."""
+
+import math
+import tracemalloc
+
+import numpy as np
+import pytest
+
+from attnexercises.flash.forward import flash_forward
+from attnlib.attention import attention
+from attnlib.costs import (
+    A100, Memory, count_flops, count_traffic, fitting_blocks, flash_attention_keys_outer_on, flash_attention_on,
+    naive_attention_on, square_attention_on,
+)  # fmt: skip
+from attnlib.flash import flash_attention
+from attnlib.flash.tiles import plan_tiles
+
+SEEDS = range(20)
+FACTORS = {
+    "right": lambda alpha: alpha,
+    "forgotten": lambda alpha: 1.0,
+    "inverse": lambda alpha: 1 / alpha if alpha > 0 else 0.0,
+}
+
+
+def one_query(scores, values, cuts, of_s="right", of_a="right"):
+    """The state after each tile of one query."""
+    maximum, s, a, states = -np.inf, 0.0, np.zeros(values.shape[1]), []
+    for start, stop in zip([0, *cuts], [*cuts, len(scores)], strict=True):
+        raised = max(maximum, scores[start:stop].max())
+        alpha, powers = np.exp(maximum - raised), np.exp(scores[start:stop] - raised)
+        s = FACTORS[of_s](alpha) * s + powers.sum()
+        a = FACTORS[of_a](alpha) * a + powers @ values[start:stop]
+        maximum = raised
+        states.append((stop, maximum, s, a))
+    return states
+
+
+def drawn(seed):
+    rng = np.random.default_rng(seed)
+    k = int(rng.integers(4, 30))
+    cuts = sorted(rng.choice(np.arange(1, k), size=int(rng.integers(1, min(k, 6))), replace=False).tolist())
+    return rng.normal(scale=5, size=k), rng.standard_normal((k, 3)), cuts
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_sums_are_right_after_every_tile(seed):
+    scores, values, cuts = drawn(seed)
+    for stop, maximum, s, a in one_query(scores, values, cuts):
+        exact = np.exp(scores[:stop] - scores[:stop].max())
+        assert maximum == scores[:stop].max()
+        np.testing.assert_allclose(s, exact.sum())
+        np.testing.assert_allclose(a, exact @ values[:stop], atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("wrong", [("forgotten", "forgotten"), ("right", "forgotten"), ("forgotten", "right"), ("right", "inverse")])
+def test_a_wrong_factor_shows_only_when_the_maximum_rises_after_the_first_tile(seed, wrong):
+    scores, values, cuts = drawn(seed)
+    for order, harmless in ((np.sort(scores)[::-1], True), (np.sort(scores), False)):
+        right, found = ((state := one_query(order, values, cuts, *kind)[-1])[3] / state[2] for kind in ((), wrong))
+        assert np.allclose(right, found, atol=1e-9) == harmless
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_nothing_overflows(seed):
+    scores, values, cuts = drawn(seed)
+    with np.errstate(over="raise", invalid="raise"):
+        for shift in (-1e4, 0, 1e4):
+            for _, _, s, a in one_query(300 * scores + shift, np.ones_like(values), cuts):
+                assert 1 <= s <= len(scores)
+                np.testing.assert_allclose(a, s)  # values of 1 give a = s
+
+
+def test_an_inverse_does_overflow():
+    with pytest.raises(FloatingPointError), np.errstate(over="raise"):
+        one_query(np.array([0.0, 700.0, 1400.0]), np.ones((3, 1)), [1, 2], of_a="inverse")
+
+
+def textbook(query, key, value):
+    scale = query.dtype.type(query.shape[-1] ** -0.5)
+    scores = (scale * query) @ key.T
+    powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    weights = powers / powers.sum(axis=-1, keepdims=True)
+    return weights @ value
+
+
+def peak(function, *arguments):
+    tracemalloc.start()
+    function(*arguments)
+    found = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return found
+
+
+@pytest.mark.parametrize("d", [16, pytest.param(64, marks=pytest.mark.thorough), 128])
+def test_twice_the_text_takes_at_most_twice_the_memory(d):
+    ways = {
+        "textbook": textbook,
+        "loop": lambda q, k, v: flash_forward(q, k, v, 32, False),
+        "library": lambda q, k, v: flash_attention(q, k, v, block_q=32, block_k=32),
+    }
+    peaks = {name: [] for name in ways}
+    sizes = (1024, 2048, 4096) if d == 64 else (1024, 2048)
+    for n in sizes:
+        inputs = np.random.default_rng(n).standard_normal((3, n, d)).astype(np.float32)
+        for name, way in ways.items():
+            peaks[name].append(peak(way, *inputs))
+    for name in ("loop", "library"):
+        assert np.all(np.divide(peaks[name][1:], peaks[name][:-1]) < 2.05)
+    assert np.all(np.divide(peaks["textbook"][1:], peaks["textbook"][:-1]) > 3.8)
+    assert peaks["library"][-1] < 1.3 * 4 * sizes[-1] * d + 2**17  # its output, and a work space that does not grow
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_plain_and_flash_count_the_same_products(seed):
+    q, k, d, v, block_q, block_k = (int(x) for x in np.random.default_rng(seed).integers(1, 300, size=6))
+    plain = count_flops(q, k, d, v)
+    flash = count_flops(q, k, d, v, method="flash", block_q=block_q, block_k=block_k)
+    assert plain.products == flash.products == 2 * q * k * (d + v)
+
+
+def counted(loop, M, inputs, **blocks):
+    memory = Memory(M)
+    out, *_ = loop(memory, *inputs, **blocks)
+    np.testing.assert_allclose(out, textbook(*inputs), rtol=1e-8, atol=1e-10)
+    return memory.loads + memory.stores
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_counted_is_predicted_in_both_orders(seed):
+    rng = np.random.default_rng(seed)
+    n, d, M = int(rng.integers(20, 90)), int(rng.integers(2, 9)), int(rng.integers(150, 600))
+    inputs = rng.standard_normal((3, n, d))
+    for method, loop in (("flash", flash_attention_on), ("flash-keys-outer", flash_attention_keys_outer_on), ("naive", naive_attention_on)):
+        block_q, block_k = fitting_blocks(M, d, method=method)
+        found = counted(loop, M, inputs, block_q=block_q, block_k=block_k)
+        assert found == count_traffic(n, n, d, method=method, block_q=block_q, block_k=block_k).total
+        with pytest.raises(MemoryError):  # the room is used to the last query or key
+            more = (block_q, block_k + 1) if method == "flash-keys-outer" else (block_q + 1, block_k)
+            counted(loop, M, rng.standard_normal((3, max(more) + 1, d)), block_q=more[0], block_k=more[1])
+
+
+def total(method, n, d, M):
+    block_q, block_k = fitting_blocks(M, d, method=method)
+    return count_traffic(n, n, d, method=method, block_q=block_q, block_k=block_k).total
+
+
+@pytest.mark.parametrize("d", [32, 64, 128, 256])
+def test_flash_wins_from_about_half_of_d_squared(d):
+    """The best tiles of both; plain attention also needs room for a row, so n lies below M."""
+    n = d * d // 4
+    assert total("flash", n, d, d * d * 3 // 8) > total("naive", n, d, d * d * 3 // 8)
+    assert total("flash", n, d, d * d) < total("naive", n, d, d * d)
+
+
+def test_doubling_the_memory_halves_the_traffic():
+    n, d = 10**6, 64
+
+    def queries_outside(M):
+        return count_traffic(n, n, d, method="flash", block_q=fitting_blocks(M, d)[0]).total
+
+    def keys_outside(M):
+        _, block_k = fitting_blocks(M, d, method="flash-keys-outer")
+        return count_traffic(n, n, d, method="flash-keys-outer", block_k=block_k).total
+
+    for M in (2**13, 2**14, 2**15):
+        assert math.isclose(queries_outside(M) / queries_outside(2 * M), 2, rel_tol=0.03)
+        assert math.isclose(keys_outside(M) / queries_outside(M), 1.5, rel_tol=0.03)
+        assert math.isclose(queries_outside(M), 4 * n**2 * d**2 / M, rel_tol=0.05)
+
+
+def test_square_tiles_win_only_below_half_of_d_squared():
+    n, d = 256, 64
+    inputs = np.random.default_rng(0).standard_normal((3, n, d))
+    for M, wins in ((1024, True), (1536, True), (2560, False), (4096, False)):
+        square = counted(square_attention_on, M, inputs, block=int(np.sqrt(M + 1)) - 1)
+        assert (square < total("flash", n, d, M)) == wins
+
+
+def share(n, block_q, block_k):
+    """Of the pairs, with every tile computed whole."""
+    sizes = {"method": "flash", "block_q": block_q, "block_k": block_k}
+    return count_flops(n, n, 1, causal=True, **sizes).products / count_flops(n, n, 1, **sizes).products
+
+
+@pytest.mark.parametrize("tile", [(256, 16), (16, 256), (128, 128), (128, 64), (64, 64), (1, 512)])
+def test_under_a_causal_mask_the_longer_side_counts(tile):
+    assert share(4096, *tile) == 0.5 + max(tile) / (2 * 4096)
+    assert [round(share(4096, *sides), 3) for sides in ((256, 16), (128, 128))] == [0.531, 0.516]
+
+
+def test_the_condition_is_needed():
+    """Where the shorter side does not divide the longer one, more is computed."""
+    assert share(4608, 96, 64) > 0.5 + 96 / (2 * 4608)
+
+
+@pytest.mark.parametrize("block_k", [16, 64, 256])
+def test_the_library_stops_at_the_last_key_of_a_tile(block_k):
+    """So for the library the number of queries alone decides."""
+    plan = plan_tiles("tiles", 4096, 4096, causal=True, window=None, offset=0, block_q=64, block_k=block_k)
+    tiles = [tile for rows in plan.query_blocks() for tile in plan.along(rows)]
+    pairs = sum((t.rows.stop - t.rows.start) * (t.columns.stop - t.columns.start) for t in tiles)
+    assert pairs / 4096**2 == 0.5 + 64 / (2 * 4096)
+
+
+def test_one_key_a_tile_rescales_longer_than_the_products_take():
+    rest = {k: count_flops(4096, 4096, 64, method="flash", block_q=128, block_k=k).elementwise for k in (1, 64, 128)}
+    products = count_flops(4096, 4096, 64).products / A100.peak_flops["float16"]
+    seconds = {k: found / A100.peak_flops["float32"] for k, found in rest.items()}
+    assert seconds[1] > 4 * products
+    assert seconds[64] < products / 2
+    assert seconds[128] < seconds[64]
+
+
+class Cached(Memory):
+    """A fast memory behind a cache that drops whatever has gone unused longest."""
+
+    def __init__(self, room):
+        super().__init__()
+        self.room, self.cache, self.misses = room, {}, 0
+
+    def fetch(self, name, size):
+        self.misses += size - self.cache.pop(name, 0)
+        self.cache[name] = size
+        while sum(self.cache.values()) > self.room:
+            del self.cache[next(iter(self.cache))]
+
+
+def test_a_small_cache_is_enough_where_tiles_keep_pace():
+    keys, queries, size = 32, 8, 1000
+    for room, in_turn, side_by_side in ((0.1, 8, 1), (0.75, 8, 1), (1.25, 1, 1)):
+        for order, passes in (
+            ([(i, j) for i in range(queries) for j in range(keys)], in_turn),
+            ([(i, j) for j in range(keys) for i in range(queries)], side_by_side),
+        ):
+            memory = Cached(room * keys * size)
+            for _, j in order:
+                memory.fetch(j, size)
+            assert memory.misses == passes * keys * size
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_block_that_divides_hides_a_dropped_tail(seed):
+    rng = np.random.default_rng(seed)
+    query, key, value = rng.standard_normal((3, 256, 16))
+    right, _ = attention(query, key, value)
+
+    def dropped(block):  # what the quick check describes
+        kept = len(key) // block * block
+        return flash_forward(query, key[:kept], value[:kept], block, False)[0]
+
+    assert np.allclose(dropped(64), right)
+    assert not np.allclose(dropped(96), right)
+    scores = query @ key.T / 4
+    blocks = scores.reshape(256, 32, 8).max(axis=2)
+    assert np.mean(blocks.argmax(axis=1) > 0) > 0.9  # with 32 tiles the maximum of nearly every row rises later
