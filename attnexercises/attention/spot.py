@@ -27,7 +27,6 @@ _SPOT = value_exercise(
             "Then every row would sum to the same number, 1/sqrt(d). Here the rows sum to different numbers.", 2),
         Mistake("no_softmax", lambda: "no softmax",
             "Raw scores of random vectors would be negative in about half of the cells. Here none is negative.", 2),
-        Mistake("p_T", lambda: "transposed", "Transposed weights would have 5 rows, one per key. Count the rows of the map.", 3),
     ),
     hints=(
         "Add up the numbers of one row, then of another.",

@@ -139,39 +139,23 @@ def test_a_wrong_half_in_the_distance_is_seen_with_keys_of_unequal_length_only(h
         assert np.allclose(weights(keys, half), softmax(-squares / 2)) is not seen
 
 
-def finds_its_key(d, scale, rate, seed, steps=200, n=32, m=16, batch=16, v=4):
-    """How often the right key has the largest weight at the end, after gradient descent on both projections."""
-    rng = np.random.default_rng(seed)
-    turned = np.linalg.qr(rng.standard_normal((m, m)))[0]
-    w_q, w_k = rng.standard_normal((2, m, d)) / np.sqrt(m)
-    rows, right = np.arange(batch), []
-    for _ in range(steps):
-        x, target = rng.standard_normal((batch, n, m)), rng.integers(n, size=batch)
-        value = rng.standard_normal((batch, n, v))
-        asks = x[rows, target] @ turned + 0.3 * rng.standard_normal((batch, m))
-        query, key = (asks @ w_q)[:, np.newaxis], x @ w_k
-        weights = softmax(scale * query @ key.mT)
-        right.append((weights[:, 0].argmax(axis=1) == target).mean())
-        d_out = 2 * (weights @ value - value[rows, target][:, np.newaxis]) / (v * batch)
-        d_scores = scale * softmax_backward(d_out @ value.mT, weights)
-        d_query, d_key = (d_scores @ key)[:, 0], d_scores.mT @ query
-        w_q, w_k = w_q - rate * asks.T @ d_query, w_k - rate * np.tensordot(x, d_key, ((0, 1), (0, 1)))
-    return np.mean(right[-25:])
+@pytest.mark.parametrize("n", [32, 512])
+def test_the_largest_weight_of_a_row_as_the_chapter_says(n):
+    for d, bare in ((64, {32: 0.8, 512: 0.7}[n]), (1024, {32: 0.95, 512: 0.92}[n])):
+        for seed in STARTS:
+            query, key = np.random.default_rng(seed).standard_normal((2, 512 // n, n, d))
+            raw = query @ key.mT
+            assert bare - 0.03 < softmax(raw).max(axis=-1).mean() < bare + 0.06
+            assert softmax(raw / np.sqrt(d)).max(axis=-1).mean() < (0.2 if n == 32 else 0.04)
 
 
-@pytest.mark.thorough
-def test_with_the_factor_one_rate_suits_every_width_and_without_it_training_takes_longer():
-    def found(d, scale, rate, **settings):
-        return np.array([finds_its_key(d, scale, rate, seed, **settings) for seed in range(8)])
-
+def test_divided_by_d_even_an_exact_copy_gets_less_than_three_shares():
     for d in (16, 64, 256):
-        assert found(d, d**-0.5, 1).min() > 0.85, d
-    with np.errstate(over="ignore", invalid="ignore"):
-        assert found(16, 1.0, 0.1).min() > 0.85
-        for rate in (0.01, 0.03, 0.1, 0.3, 1.0, 3.0):
-            assert found(64, 1.0, rate).min() < 0.5, rate  # at no rate do all eight starts find it in 200 steps
-    late = found(64, 1.0, 0.03, steps=800)
-    assert late.min() > 0.9, late  # the factor does not make learning possible
+        for seed in range(8):
+            key = np.random.default_rng(seed).standard_normal((200, 32, d))
+            scores = (key @ key[:, 0, :, np.newaxis])[..., 0]
+            assert 2 < 32 * softmax(scores / d)[:, 0].mean() < 3
+            assert d < 64 or softmax(scores / np.sqrt(d))[:, 0].mean() > 0.9  # the control
 
 
 def test_a_key_inside_the_hull_of_the_others_never_has_the_largest_score():
