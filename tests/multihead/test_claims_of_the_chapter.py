@@ -1,5 +1,7 @@
 """What chapter 5 says of its heads, with more starts than its cells have, and with the control that each claim needs."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -7,6 +9,7 @@ from attnexercises.multihead.built import previous_token_head
 from attnlib.attention import attention, attention_backward
 from attnlib.gradients import check_gradient
 from attnlib.multihead import merge_heads, split_heads
+from attnlib.training import load_trained, transformer
 
 B, N, M, H, D, V = 2, 4, 6, 3, 7, 8
 
@@ -176,3 +179,132 @@ def test_only_the_leak_sees_the_reshape(seed):
     assert leaks["right"] == [0, 0, 0]
     assert leaks["reshape alone"][0] == 0
     assert min(leaks["reshape alone"][1:]) > 0.1
+
+
+def interleaved_cuts():
+    """Head 0 owns every H-th column; what is merged stands head after head, as the out weight expects."""
+    def split(y):
+        return y.reshape(*y.shape[:2], -1, H).transpose(0, 3, 1, 2)
+
+    return split, merge_heads
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize(("tokens", "count", "moves"), [
+    (4, 3, True), (8, 4, True), (6, 4, True), (4, 2, True),
+    (4, 4, False), (3, 3, False), (8, 8, False), (4, 8, False), (6, 12, False),
+])  # fmt: skip
+def test_a_permutation_sees_the_reshape_unless_h_is_a_multiple_of_n(seed, tokens, count, moves):
+    rng = np.random.default_rng(seed)
+    x, order = rng.standard_normal((2, tokens, 5)), np.roll(np.arange(tokens), 1)
+    into, out_weight = rng.standard_normal((3, 5, count * 4)), rng.standard_normal((count * 4, 5))
+
+    def layer(x):
+        out, _ = attention(*((x @ weight).reshape(2, count, tokens, -1) for weight in into))
+        return out.reshape(2, tokens, -1) @ out_weight
+
+    difference = np.abs(layer(x[:, order]) - layer(x)[:, order]).max()
+    assert difference > 0.5 if moves else difference < 1e-12
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_head_0_alone_sees_interleaved_heads_and_one_token_per_head(seed):
+    """Both pass the permutation; the query weight stays clean when split and merge are both by reshape."""
+    x, d_out, weights = start(seed)
+    split, merge = interleaved_cuts()
+    order = [2, 0, 3, 1]
+    moved = forward(weights, x[:, order], split, merge) - forward(weights, x, split, merge)[:, order]
+    assert np.abs(moved).max() < 1e-12
+    weights[3][V:] = 0  # head 0 alone
+    into = [split(x @ weight) for weight in weights[:3]]
+    d_into = attention_backward(SPLITS["right"](d_out @ weights[3].T), *into, attention(*into)[1])
+    for d in d_into:
+        gradient = (x.mT @ d.transpose(0, 2, 3, 1).reshape(B, N, -1)).sum(axis=0)
+        assert np.abs(gradient[:, gradient.shape[1] // H :]).max() > 0.1
+    few, d_few = x[:, :H], d_out[:, :H]  # as many tokens as heads
+    cuts = lambda y: y.reshape(B, H, H, -1), lambda y: y.reshape(B, H, -1)  # noqa: E731
+    leaks = [np.abs(g[:, g.shape[1] // H :]).max() for g in gradients(weights, few, d_few, *cuts)]
+    assert leaks[0] == 0
+    assert min(leaks[1:]) > 0.1
+
+
+def followed(rng, letters, length, smallest_step):
+    """A text that begins with a dot, 0; with the smallest step 1, no letter follows itself."""
+    return [0, *(1 + rng.integers(smallest_step, letters, size=length).cumsum() % letters)]
+
+
+@pytest.mark.parametrize(("letters", "length"), [(3, 6), (6, 12), (5, 20)])
+def test_with_doubles_the_broken_pairs_are_sometimes_right_by_luck(letters, length):
+    right = dict.fromkeys(["right", *BROKEN], 0)
+    asked = 0
+    for seed in range(60):
+        word = followed(np.random.default_rng(seed), letters, length, 0)
+        guesses = {name: induction(word, letters + 1, **way) for name, way in {"right": {}, **BROKEN}.items()}
+        for i in range(1, len(word)):
+            followers = {word[j + 1] for j in range(i) if word[j] == word[i]}
+            if len(followers) == 1:
+                asked += 1
+                for name, guess in guesses.items():
+                    right[name] += set(np.flatnonzero(guess[i] > 0.9)) == followers
+    assert right.pop("right") == asked
+    assert all(0 < hits < asked for hits in right.values())
+
+
+@pytest.fixture(scope="module")
+def trained():
+    return load_trained(Path(__file__).parents[2] / "chapters" / "data" / "trained.npz", "induction")
+
+
+def on_the_pair(model, b_at, seed):
+    """The weights of layer 1 from b on a, and of layer 2 from a later a on b, in a text of different letters."""
+    drawn = np.random.default_rng(seed).permutation(20)
+    text = [*drawn[: b_at + 3], drawn[b_at - 1]]
+    _, inside = transformer([text], model.params, heads=1)
+    first, second = (np.squeeze(weights) for weights in inside.weights)
+    return first[b_at, b_at - 1], second[-1, b_at]
+
+
+@pytest.mark.parametrize("b_at", range(2, 18))
+def test_the_trained_pair_breaks_after_place_12_and_the_built_pair_does_not(trained, b_at):
+    found = np.array([on_the_pair(trained, b_at, seed) for seed in range(40, 60)])
+    if b_at <= 12:
+        assert found.min() > 0.7
+    else:
+        assert np.median(found, axis=0).max() < 0.3
+    text = [0, *range(1, b_at + 4), b_at]  # a dot, then different letters; a is the letter b_at
+    assert induction(text, b_at + 4)[-1].argmax() == b_at + 1
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_sign_keeps_all_sizes_and_turns_the_head_away(seed):
+    rng = np.random.default_rng(seed)
+    x, query_weight, key_weight = rng.standard_normal((5, 6)), *rng.standard_normal((2, 6, 3))
+    one = attention(x @ query_weight, x @ key_weight, x)[1]
+    other = attention(x @ -query_weight, x @ key_weight, x)[1]
+    assert np.abs(one - other).max() > 0.5
+    scores = x @ query_weight @ (x @ key_weight).T
+    np.testing.assert_array_equal(other.argmax(axis=1), scores.argmin(axis=1))
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("n", [3, 5, 9])
+def test_prescribed_weights_need_n_minus_1_features(seed, n):
+    """The scores are the logarithms up to a number for each row; without that number n - 1 directions are left."""
+    wanted = np.random.default_rng(seed).dirichlet(np.ones(n), size=n)
+    scores = np.log(wanted)
+    centred = scores - scores.mean(axis=1, keepdims=True)
+    assert np.linalg.matrix_rank(centred) == n - 1
+    left, sizes, right = np.linalg.svd(centred)
+    weights = attention(left[:, : n - 1] * sizes[: n - 1] * np.sqrt(n - 1), right[: n - 1].T, np.eye(n))[1]
+    np.testing.assert_allclose(weights, wanted, atol=1e-9)
+
+
+@pytest.mark.parametrize("n", [5, 20, 50])
+@pytest.mark.parametrize("seed", range(8))
+def test_two_features_let_each_query_pick_its_winner(seed, n):
+    winner = np.random.default_rng(seed).integers(n, size=n)  # any winners, also twice the same
+    place = np.arange(n)
+    queries = 20 * np.stack([winner, np.ones(n)], axis=1)
+    weights = attention(queries, np.stack([place, -(place**2) / 2], axis=1), np.eye(n))[1]
+    np.testing.assert_array_equal(weights.argmax(axis=1), winner)
+    assert weights.max(axis=1).min() > 0.99
