@@ -11,7 +11,7 @@ from attnlib.costs import count_traffic
 from attnlib.flash import flash_attention, flash_attention_backward, merge_partials
 
 CHAPTER = Path(__file__).resolve().parents[2] / "chapters/08_sharing.ipynb"
-CELLS = ("imports", "split-kv-run", "ring-code", "ring-back", "ring-pairs", "two-kernels-run", "hide-run")
+CELLS = ("imports", "split-kv-run", "ring-code", "ring-back", "owners", "ring-pairs", "two-kernels-run", "hide-run")
 DEALS = [(2, 8), (3, 24), (4, 64), (5, 30), (8, 64), (16, 1024)]
 
 
