@@ -177,7 +177,7 @@ COMPUTED = ("loops", "einsum", "tensordot", "where")
 
 _NO_CHOICE = "All entries are treated alike: there is nothing to choose."
 _NO_PRODUCT = "Two matrices are filled in; nothing is multiplied and added up."
-_COUNTED = "One whole number from three others: there is no array."
+_COUNTED = "Whole numbers from three or four others: there is no array."
 
 NOT_POSSIBLE = {
     ("product_transpose", "where"): _NO_CHOICE,
@@ -198,6 +198,9 @@ NOT_POSSIBLE = {
     ("flash_traffic", "einsum"): _COUNTED,
     ("flash_traffic", "tensordot"): _COUNTED,
     ("flash_traffic", "where"): _COUNTED,
+    ("ring_traffic", "einsum"): _COUNTED,
+    ("ring_traffic", "tensordot"): _COUNTED,
+    ("ring_traffic", "where"): _COUNTED,
     ("rms_backward", "where"): _NO_CHOICE,
     ("paged_lookup", "where"): _NO_CHOICE,
     ("linear_step", "where"): _NO_CHOICE,

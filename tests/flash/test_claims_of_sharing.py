@@ -1,0 +1,204 @@
+"""What chapter 8 says of shared work, with other sizes and starts than its cells have, and with the controls that its claims need."""
+
+from pathlib import Path
+
+import nbformat
+import numpy as np
+import pytest
+
+from attnlib.attention import attention, attention_backward
+from attnlib.costs import count_traffic
+from attnlib.flash import flash_attention, flash_attention_backward, merge_partials
+
+CHAPTER = Path(__file__).resolve().parents[2] / "chapters/08_sharing.ipynb"
+CELLS = ("imports", "split-kv-run", "ring-code", "ring-back", "owners", "ring-pairs", "two-kernels-run", "hide-run")
+DEALS = [(2, 8), (3, 24), (4, 64), (5, 30), (8, 64), (16, 1024)]
+
+
+@pytest.fixture(scope="module")
+def page():
+    """The names that the cells of the chapter define."""
+    cells = {cell["id"]: cell.source for cell in nbformat.read(CHAPTER, as_version=4).cells}
+    names = {}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("attnpage.plotting.setup", lambda: None)
+        for id in CELLS:
+            exec(cells[id], names)
+    return names
+
+
+def inputs(seed, n, d, v):
+    draw = np.random.default_rng(seed).standard_normal
+    return draw((n, v)), draw((n, d)), draw((n, d)), draw((n, v))  # d_out, query, key, value
+
+
+def alike(ones, others):
+    return all(np.allclose(one, other, rtol=0, atol=1e-10) for one, other in zip(ones, others, strict=True))
+
+
+# --- what a ring sends ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("workers", "n", "d", "v"), [(1, 6, 3, 5), (2, 6, 3, 5), (3, 12, 4, 2), (5, 20, 2, 7), (7, 21, 6, 6)])
+@pytest.mark.parametrize("seed", range(8))
+def test_the_ring_is_right_and_sends_what_the_box_says(page, workers, n, d, v, seed):
+    d_out, query, key, value = inputs(seed, n, d, v)
+    there, back = page["Ring"](workers), page["Ring"](workers)
+    out, weights = attention(query, key, value)
+    saved = page["ring_forward"](query, key, value, there)
+    found = page["ring_backward"](d_out, query, key, value, saved, back)
+    assert alike(saved[:1], [out])
+    assert alike(found, attention_backward(d_out, query, key, value, weights))
+    assert (there.sent, back.sent) == ((workers - 1) * n * (d + v), 2 * (workers - 1) * n * (d + v))
+
+
+def backward_with(page, workers, moves_of_keys, moves_of_gradients, seed=0, n=12, d=4, v=3):
+    """A ring in which the owner's share travels as well, with so many moves: is it right, and what does it send?"""
+    d_out, query, key, value = inputs(seed, n, d, v)
+    out, weights = attention(query, key, value)
+    ring = page["Ring"](workers)
+    saved = page["ring_forward"](query, key, value, page["Ring"](workers))
+    d_o, q, k, v_, *saved = map(ring.share, (d_out, query, key, value, *saved))
+    d_query, sums = 0, [np.zeros_like(k), np.zeros_like(v_)]
+    for turn in range(workers):
+        more, *shares = flash_attention_backward(d_o, q, k, v_, *saved)
+        d_query = d_query + more
+        sums = [x + share for x, share in zip(sums, shares, strict=True)]
+        if turn < moves_of_keys:
+            k, v_ = ring.right(k), ring.right(v_)
+        if turn < moves_of_gradients:
+            sums = [ring.right(x) for x in sums]
+    found = [np.concatenate(x) for x in (d_query, *sums)]
+    return alike(found, attention_backward(d_out, query, key, value, weights)), ring.sent / (n * (d + v))
+
+
+@pytest.mark.parametrize("workers", [1, 2, 3, 4, 6])
+def test_controls_send_more_than_the_box_or_are_wrong(page, workers):
+    assert backward_with(page, workers, workers, workers) == (True, 2 * workers)  # to itself, if it is alone
+    assert backward_with(page, workers, workers - 1, workers) == (True, 2 * workers - 1)
+    if workers > 1:
+        assert backward_with(page, workers, workers - 1, workers - 1) == (False, 2 * workers - 2)  # not home
+
+
+def test_queries_that_travel_send_as_much_forward_and_a_quarter_less_backward(page):
+    workers, n, d = 4, 16, 64
+    d_out, query, key, value = inputs(3, n, d, d)
+    ring = page["Ring"](workers)
+    q, k, v = map(ring.share, (query, key, value))
+    own, parcel = flash_attention(q, k, v), None
+    for _ in range(workers - 1):
+        q = ring.right(q)
+        part = flash_attention(q, k, v)
+        parcel = [ring.right(x) for x in (part if parcel is None else merge_partials(*parcel, *part))]
+    out, logsumexp = merge_partials(*own, *parcel)
+    assert alike([np.concatenate(out)], [attention(query, key, value)[0]])
+    assert ring.sent == (workers - 1) * n * (d + d + 1)
+
+    back = page["Ring"](workers)
+    row_mean = np.sum(ring.share(d_out) * out, axis=-1)
+    d_o, q, ell, row_mean = ring.share(d_out), ring.share(query), logsumexp, row_mean
+    d_q, d_key, d_value = np.zeros_like(q), 0, 0
+    for turn in range(workers):
+        if turn:
+            d_o, q, ell, row_mean = map(back.right, (d_o, q, ell, row_mean))
+        P = np.exp(q @ k.mT / np.sqrt(d) - ell[..., np.newaxis])
+        d_scores = P * (d_o @ v.mT - row_mean[..., np.newaxis]) / np.sqrt(d)
+        d_key, d_value = d_key + d_scores.mT @ q, d_value + P.mT @ d_o
+        if turn:
+            d_q = back.right(d_q + d_scores @ k)
+        else:
+            at_home = d_scores @ k
+    found = [np.concatenate(x) for x in (at_home + d_q, d_key, d_value)]
+    assert alike(found, attention_backward(d_out, query, key, value, attention(query, key, value)[1]))
+    assert back.sent == (workers - 1) * n * (2 * d + d + 2)
+    assert back.sent / (2 * (workers - 1) * n * 2 * d) == pytest.approx(194 / 256)
+
+
+@pytest.mark.parametrize("workers", [2, 4, 8])
+def test_exchanged_heads_send_two_parts_in_w_of_a_ring(workers):
+    n, h, d = 16, 8, 4
+    held_by = np.repeat(np.arange(workers), n // workers)  # token -> worker
+    head_of = np.repeat(np.arange(workers), h // workers)  # head -> worker
+    sent = 4 * d * np.sum(held_by[:, np.newaxis] != head_of)  # queries, keys and values there, outputs back
+    assert sent / (4 * n * h * d) == (workers - 1) / workers
+    assert sent / ((workers - 1) * n * h * 2 * d) == pytest.approx(2 / workers)
+
+
+# --- who waits ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("workers", "n"), DEALS)
+def test_who_waits(page, workers, n):
+    each, deals = n // workers, page["owners"](n, workers)
+    pairs = {name: page["pairs_computed"](owner, workers) for name, owner in deals.items()}
+    assert all(np.all(np.bincount(owner) == each) for owner in deals.values())
+    assert all(table.sum() == n * (n + 1) // 2 for table in pairs.values())
+    spread = {name: np.ptp(table, axis=0) for name, table in pairs.items()}
+    assert np.all(spread["zigzag"] == 0)
+    assert spread["stripes"].max() <= each and spread["stripes"][1:].min() > 0
+    assert spread["stretches"][1:].min() == each**2
+    blocks = (workers - 1 / 2) * each**2 + each / 2
+    assert pairs["stretches"].max(axis=0).sum() == blocks  # rounds that wait for the slowest
+    assert pairs["stretches"].sum(axis=1).max() == blocks  # and the last worker alone, without any waiting
+    rotated = page["pairs_computed"](np.arange(n) // (each // 2) % workers, workers) if each % 2 == 0 else None
+    assert rotated is None or np.ptp(rotated, axis=0).max() > 0  # the control: pieces w and W + w are not exact
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_random_deal_waits_longer_than_zigzag(page, seed):
+    workers, n = 8, 1024
+    owner = np.random.default_rng(seed).permutation(np.arange(n) % workers)
+    busiest = page["pairs_computed"](owner, workers).max(axis=0).sum()
+    fair = page["pairs_computed"](page["owners"](n, workers)["zigzag"], workers).max(axis=0).sum()
+    assert fair == n * (n + 1) // 2 // workers < busiest
+
+
+def test_how_many_compute_in_the_last_round(page):
+    at_work = {name: np.count_nonzero(page["pairs_computed"](owner, 16)[:, -1]) for name, owner in page["owners"](1024, 16).items()}
+    assert at_work == {"stretches": 1, "stripes": 16, "zigzag": 16}
+
+
+# --- one query, many workers ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(8, 16))
+@pytest.mark.parametrize("parts", [2, 16, 128])
+def test_parts_merge_and_their_plain_mean_is_wrong(page, parts, seed):
+    assert page["shared_out"](parts, seed) == (True, False)
+
+
+def test_parts_move_little_more():
+    d, each = 64, 64
+    assert 2 * (d + 1) / (each * 2 * d) < 0.02
+    n = m = 4096
+    assert 12 * m * m / (2 * n * m) == 6  # four matrices of attention, and two of 4 m × m
+
+
+# --- counted beside what others measured ----------------------------------------------------------
+
+
+@pytest.mark.parametrize(("n", "d", "tile"), [(24, 6, 8), (30, 5, 10), (16, 3, 4)])
+@pytest.mark.parametrize("seed", range(8))
+def test_two_kernels_are_right(page, n, d, tile, seed):
+    assert page["in_two_kernels"](seed, n, d, tile)
+
+
+def test_the_tokens_that_a_ring_needs(page):
+    each = page["tokens_each"]
+    assert [round(8 * each(rate), -3) for rate in (450e9, 50e9)] == [18e3, 158e3]
+    assert each(450e9, operations=10, numbers=4 + 2) == pytest.approx(1.5 * each(450e9, operations=10, numbers=4))
+
+
+def test_the_traffic_that_was_measured_on_an_a100():
+    n, d, heads = 1024, 64, 64 * 16
+    matrix = 2 * n * n * heads
+
+    def moved(forward, **blocks):
+        backward = "naive" if forward == "naive" else "flash"
+        there = count_traffic(n, n, d, method=forward, **blocks).total
+        return 2 * heads * (there + count_traffic(n, n, d, method=backward, backward=True, **blocks).total)
+
+    assert 40.3e9 / matrix == pytest.approx(19, abs=0.5)
+    assert (40.3e9 - moved("naive")) / matrix == pytest.approx(7, abs=0.1)
+    small, large = (moved("flash-keys-outer", block_q=64, block_k=tile) for tile in (256, 512))
+    assert large < 4.4e9 < small
