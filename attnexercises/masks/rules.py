@@ -33,8 +33,15 @@ def _block(rows, columns, n, window, chosen):
     return make
 
 
+def _with_an_even_window(args):
+    if args[2] % 2:
+        raise ValueError("The task promises an even window.")
+    return args
+
+
 _PAPER = Exercise(
     title="Write the mask of a paper as a rule", level="medium", minutes=15, blanks=2, oracle=_oracle, solution=paper_mask,
+    consistent=_with_an_even_window,
     probes=(
         Probe("a block of 4 queries and 7 keys", _block(range(3, 7), range(2, 9), 10, 4, [5, 8])),
         Probe("all pairs of 8 tokens", _block(range(8), range(8), 8, 4, [2]), "equal", "here places and positions agree"),

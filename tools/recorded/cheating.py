@@ -20,19 +20,20 @@ the future hidden; while the sentence is being written; is the own word named th
 `losses` has the axes: spread, start, layer."""
 
 
-def experiment(words=9, lessons=300):
+def experiment(words=9, lessons=300, places=8, seed=0):
     """The names that the chapter's cell defines, `train`, `by_place` and what they use.
 
-    The circle has so many words, and so many sentences are learned.
+    The circle has so many words, and so many sentences of so many places are learned, drawn with this seed.
     """
     from attnlib.attention import attention, attention_backward
 
     cells = {cell.id: cell.source for cell in nbformat.read(CHAPTERS / "04_masks.ipynb", as_version=4).cells}
     names = {"np": np, "attention": attention, "attention_backward": attention_backward}
     source = cells["cheat-run"].partition("\ntrained = ")[0]  # the definitions alone
-    source = source.replace("n, size = 8, 9", f"n, size = 8, {words}").replace("sentences(300,", f"sentences({lessons},")
+    source = source.replace("n, size = 8, 9", f"n, size = {places}, {words}")
+    source = source.replace("sentences(300, seed=0)", f"sentences({lessons}, seed={seed})")
     exec(compile(source, "cheat-run", "exec"), names)
-    assert names["size"] == words and len(names["x"]) == lessons
+    assert names["size"] == words and names["x"].shape[:2] == (lessons, places)
     return names
 
 

@@ -15,13 +15,13 @@ PAGE = (CHAPTERS / "symptoms.md").read_text(encoding="utf-8")
 ROWS = [row for row in re.findall(r"^\| (.+?) \| (.+?) \| (.+) \|$", PAGE, re.M) if row[0] != "What you see"]
 # What the page must lead to, in words and as the place that reproduces it.
 PITFALLS = {
-    "what True means": "04_masks.ipynb#three-libraries-two-meanings-of-true",
+    "what True means": "04_masks.ipynb#what-an-empty-row-returns",
     "-1e9 in the place of -inf": "04_masks.ipynb#a-query-that-sees-nothing",
     "softmax along another axis": "m-axis",
     "no scale": "02_attention.ipynb#why-divide-by-d",
     "transposes of a batch": "m-transpose",
     "masks after the softmax": "04_masks.ipynb#show-a-leak",
-    "NaN in the padding": "04_masks.ipynb#garbage-in-the-padding",
+    "NaN in the padding": "04_masks.ipynb#how-far-a-nan-spreads",
     "the offset of a cache": "04_masks.ipynb#more-keys-than-queries",
     "the pairing of rotary positions": "09_positions.ipynb#two-pairings",
     "heads split by a reshape": "m-split",
