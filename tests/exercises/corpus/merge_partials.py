@@ -34,7 +34,7 @@ def everything_averaged(oa, la, ob, lb):
     return (oa + ob) / 2, (la + lb) / 2
 
 
-@wrong("merge_partials", "everything added")
+@wrong("merge_partials", "everything added", named=("added", "lse_added"))
 def everything_added(oa, la, ob, lb):
     return oa + ob, la + lb
 
@@ -144,7 +144,7 @@ def careless_division(oa, la, ob, lb):
     return (wa[:, None] * oa + wb[:, None] * ob) / t[:, None], m + np.log(t)
 
 
-@wrong("merge_partials", "by logaddexp, careless", says=r"NaN")
+@wrong("merge_partials", "by logaddexp, careless", named=("nan_division",), says=r"NaN")
 def careless_logaddexp(oa, la, ob, lb):
     both = np.logaddexp(la, lb)
     return np.exp(la - both)[:, None] * oa + np.exp(lb - both)[:, None] * ob, both
@@ -157,7 +157,7 @@ def one_maximum(oa, la, ob, lb):
     return mean(wa, oa, wb, ob), m + np.log(wa + wb)
 
 
-@wrong("merge_partials", "the part with the larger logsumexp takes all", named=())
+@wrong("merge_partials", "the part with the larger logsumexp takes all", named=("larger_alone", "lse_larger"))
 def larger_takes_all(oa, la, ob, lb):
     first = la >= lb
     return np.where(first[:, None], oa, ob), np.where(first, la, lb)
