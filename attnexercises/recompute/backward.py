@@ -146,16 +146,16 @@ _BACKWARD = Exercise(
     ),
     mistakes=backward_mistakes.FLASH_BACKWARD,
     hints=(
-        "For one tile: recompute its scores, and get the weights from them and the saved logsumexp. Hide what the "
-        "forward hid, with positions counted over the whole matrix.",
-        "Inside a tile it is the backward of attention: weights times (d_weights minus the row's mean). The mean is a "
-        "sum over all keys, but equally the row sum of d_out times out: compute it before the loops.",
-        "Add to d_value the weights transposed times d_out, to d_query d_scores times key, to d_key d_scores "
-        "transposed times query, the last two times the scale. All three collect over tiles.",
+        "Begin with the weights of one tile: recompute its scores, and combine them with the saved logsumexp. Hide what "
+        "the forward pass hid, with positions counted over the whole matrix.",
+        "Inside a tile, use the backward pass of attention: weights times (d_weights minus the row's mean). The mean is "
+        "a sum over all keys, but it is also the row sum of d_out times out. Compute it before the loops.",
+        "Add the transposed weights times d_out to d_value. Add d_scores times key to d_query and the transposed "
+        "d_scores times query to d_key, both times the scale. All three are sums over tiles.",
     ),
-    why="Each tile stands on its own once the two numbers of each row, logsumexp and mean, are known. The weights cost "
-    "one more product per tile, and are never stored.",
-    insight="The backward needs 2 numbers a query that plain attention replaces by a row of k weights.",
+    why="Once the two numbers of each row are known, its logsumexp and its mean, every tile can be computed on its own. "
+    "The weights cost one more product for each tile, and they are never stored.",
+    insight="Plain attention keeps a row of k weights for each query. Two numbers a query do the same work.",
     outputs=("d_query", "d_key", "d_value"),
     cancelling=(frozenset({"strict", "one_ahead"}), frozenset({"D_oo", "D_gg"})),
     atol=1e-10,  # where scores near 1000 are subtracted from their logsumexp, sums that should be 0 are 1e-12

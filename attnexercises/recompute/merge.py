@@ -7,29 +7,31 @@ import numpy as np
 from attnexercises.engine.model import Exercise, Mistake, Probe
 
 
-def merge_partials(maximum_a, total_a, out_a, maximum_b, total_b, out_b):
-    maximum = np.maximum(maximum_a, maximum_b)
+def merge_partials(out_a, logsumexp_a, out_b, logsumexp_b):
+    maximum = np.maximum(logsumexp_a, logsumexp_b)
     finite = np.where(np.isneginf(maximum), 0.0, maximum)  # nothing seen by either
-    mass_a = total_a * np.exp(maximum_a - finite)
-    mass_b = total_b * np.exp(maximum_b - finite)
+    mass_a = np.exp(logsumexp_a - finite)
+    mass_b = np.exp(logsumexp_b - finite)
     total = mass_a + mass_b
     divisor = np.where(total == 0, 1.0, total)
     share_a, share_b = mass_a / divisor, mass_b / divisor
     out = share_a[:, np.newaxis] * out_a + share_b[:, np.newaxis] * out_b
-    return maximum, total, out
+    logsumexp = maximum + np.log(divisor)
+    return out, logsumexp
 
 
-def _merge_oracle(maximum_a, total_a, out_a, maximum_b, total_b, out_b):
-    rows, out = len(out_a), np.zeros(out_a.shape)
-    maximum, total = np.zeros(rows), np.zeros(rows)
-    for i in range(rows):
-        parts = [(maximum_a[i], total_a[i], out_a[i]), (maximum_b[i], total_b[i], out_b[i])]
-        maximum[i] = max(part[0] for part in parts)
-        masses = [0.0 if t == 0 else t * math.exp(m - maximum[i]) for m, t, _ in parts]
-        total[i] = math.fsum(masses)
-        for mass, (_, _, mean) in zip(masses, parts, strict=True):
-            out[i] += 0 if mass == 0 else mass / total[i] * mean
-    return maximum, total, out
+def _merge_oracle(out_a, logsumexp_a, out_b, logsumexp_b):
+    out, logsumexp = np.zeros(out_a.shape), np.full(len(out_a), -np.inf)
+    for i in range(len(out_a)):
+        parts = [(out_a[i], logsumexp_a[i]), (out_b[i], logsumexp_b[i])]
+        top = max(part[1] for part in parts)
+        if top == -math.inf:
+            continue
+        masses = [math.exp(each - top) for _, each in parts]
+        logsumexp[i] = top + math.log(math.fsum(masses))
+        for mass, (mean, _) in zip(masses, parts, strict=True):
+            out[i] += 0 if mass == 0 else mass / math.fsum(masses) * mean
+    return out, logsumexp
 
 
 def _partials(q, counts, v, change=lambda scores: scores):
@@ -38,9 +40,10 @@ def _partials(q, counts, v, change=lambda scores: scores):
         for number, k in enumerate(counts):
             scores, value = change(rng.standard_normal((q, k)) + number), rng.standard_normal((k, v))
             maximum = scores.max(axis=1, initial=-np.inf)
-            exponentials = np.exp(scores - np.where(np.isneginf(maximum), 0, maximum)[:, None])
-            total = exponentials.sum(axis=1)
-            parts += [maximum, total, exponentials @ value / np.where(total == 0, 1, total)[:, None]]
+            finite = np.where(np.isneginf(maximum), 0, maximum)
+            exponentials = np.exp(scores - finite[:, None])
+            total = _or_one(exponentials.sum(axis=1))
+            parts += [exponentials @ value / total[:, None], maximum + np.log(total)]
         return tuple(parts)
 
     return make
@@ -53,8 +56,8 @@ def _some_hidden(scores):
 
 
 def _in_turn(scores):
-    """The larger maximum is in turn in the part of 6 keys and in the other one."""
-    return scores + (3.0 * np.array([[1], [-1], [1]]) if scores.shape[1] == 6 else 0.0)
+    """The larger logsumexp is in turn in the part of 6 keys and in the other one."""
+    return scores + (800.0 * np.array([[1], [-1], [1]]) if scores.shape[1] == 6 else 0.0)
 
 
 def _far_apart(scores):
@@ -65,16 +68,15 @@ def _far_apart(scores):
 
 
 def _same_mass(rng):
-    maximum, total, out = _partials(3, (4,), 2)(rng)
-    return maximum, total, out, maximum.copy(), total.copy(), rng.standard_normal(out.shape)
+    out, logsumexp = _partials(3, (4,), 2)(rng)
+    return out, logsumexp, rng.standard_normal(out.shape), logsumexp.copy()
 
 
 def _or_one(total):
     return np.where(total == 0, 1.0, total)
 
 
-# Where a part counts by its factor alone, and the total is right all the same.
-_FACTORS = "divisor = -> mass_a, mass_b = mass_a / _or_one(total_a), mass_b / _or_one(total_b)\ndivisor ="
+_OUT = "share_a[:, np.newaxis] * out_a + share_b[:, np.newaxis] * out_b -> "
 
 _MERGE = Exercise(
     title="Two halves make a whole", level="medium", minutes=15, blanks=5, oracle=_merge_oracle, solution=merge_partials,
@@ -86,79 +88,66 @@ _MERGE = Exercise(
         Probe("one query, one feature", _partials(1, (2, 3), 1), "edge", "Axes of size 1 stay."),
         Probe("rows and parts far apart", _partials(4, (5, 3), 2, _far_apart), "edge", "Each row has its own maximum."),
         Probe("two parts of the same mass", _same_mass, "edge", "Their difference is 0, and nothing is empty."),
-        Probe("which maximum is larger differs from row to row", _partials(3, (6, 4), 2, _in_turn),
-            why="Each row has its own common maximum."),
-        Probe("no row sees anything", _partials(2, (3, 4), 3, lambda scores: np.full_like(scores, -np.inf)), "edge",
-            why="The maxima are -inf, the totals and out are 0."),
+        Probe(
+            "which logsumexp is larger differs from row to row", _partials(3, (6, 4), 2, _in_turn),
+            why="Each row has its own maximum.",
+        ),
+        Probe(
+            "no row sees anything", _partials(2, (3, 4), 3, lambda scores: np.full_like(scores, -np.inf)), "edge",
+            why="The logsumexps are -inf, and out is 0.",
+        ),
     ),
     mistakes=(
-        Mistake("average", "share_a[:, np.newaxis] * out_a + share_b[:, np.newaxis] * out_b -> (out_a + out_b) / 2",
-            "The two outputs were averaged; each counts by its share of the softmax's mass.", 1, sets="shares"),
-        Mistake("l_only", ("* np.exp(maximum_a - finite) ->", "* np.exp(maximum_b - finite) ->"),
-            "The totals are measured against different maxima: bring both to the common maximum first.", 2, sets="shares total"),
-        Mistake("a_only", (_FACTORS, "np.where(total == 0, 1.0, total) -> np.where(mass_a + mass_b == 0, 1.0, mass_a + mass_b)"),
-            "The weights miss the totals: a part with many keys carries more mass.", 2, sets="shares"),
-        Mistake("factor_inv", "np.exp( -> 1 / np.exp(", "The factors are upside down: none may exceed 1.", 2),
-        Mistake("totals_added", "return maximum, total -> return maximum, total_a + total_b",
-            "total: the totals were added as they are; measure both against the common maximum.", 2, sets="total"),
-        Mistake("total_unscaled", "total = mass_a + mass_b -> total = total_a + total_b",
-            "The total by which out is divided was added up from the totals as they came, not from the masses.", 2, sets="total"),
+        Mistake("average", _OUT + "(out_a + out_b) / 2",
+                "The two outputs were averaged. Each of them counts by its share of the softmax's denominator.", 1, sets="shares"),
+        Mistake("added", _OUT + "out_a + out_b",
+                "The two outputs were added. Each of them is a mean and counts by its share of the denominator.", 1, sets="shares"),
         Mistake("swapped", ("share_a[ -> share_b[", "share_b[ -> share_a["),
-            "Each output was weighted by the other part's mass.", 3),
-        Mistake("unnormalised", (_FACTORS, "mass_a / divisor, mass_b / divisor -> mass_a, mass_b"),
-            "These weights belong to sums, and out is a mean already: use each part's share of the total.", 3, sets="shares"),
-        Mistake("no_shift",
-            ("np.where(np.isneginf(maximum), 0.0, maximum) -> 0.0",
-             "share_a, share_b = -> total = total * np.exp(-np.where(np.isneginf(maximum), 0.0, maximum))\nshare_a, share_b ="),
-            "The masses are measured against 0, and near 1000 they overflow: measure both against the larger maximum.", 2,
-            shows="lost"),
-        Mistake("nan_rows", ("np.where(np.isneginf(maximum), 0.0, maximum) -> maximum", "np.where(total == 0, 1.0, -> ("),
-            "Where neither part sees a key, -inf - (-inf) and 0/0 need a guard.", 3, shows="lost"),
-        Mistake("added", "share_a[:, np.newaxis] * out_a + share_b[:, np.newaxis] * out_b -> out_a + out_b",
-            "The two outputs were added; each is a mean and counts by its share of the softmax's mass.", 1, sets="shares"),
-        Mistake("no_division", "mass_a / divisor, mass_b / divisor -> mass_a, mass_b",
-            "The outputs were multiplied by the masses, but not divided by their sum: out is a mean.", 3, shows="row_factor",
-            sets="shares"),
-        Mistake("sums_divided", _FACTORS,
-            "The outputs count as if they were sums; they are means already, and their totals belong to the weights.", 3,
-            sets="shares"),
-        Mistake("shares_l_only",
-            ("mass_a / divisor, mass_b / divisor -> total_a / divisor, total_b / divisor",
-             "np.where(total == 0, 1.0, total) -> np.where(total_a + total_b == 0, 1.0, total_a + total_b)"),
-            "The shares in out come from the totals as they are, which are measured against different maxima.", 2, sets="shares"),
-        Mistake("over_totals", "np.where(total == 0, 1.0, total) -> np.where(total_a + total_b == 0, 1.0, total_a + total_b)",
-            "out was divided by the sum of the totals as they came; the masses have to add up to what divides.", 3,
-            shows="row_factor", sets="shares"),
-        Mistake("nan_division", "np.where(total == 0, 1.0, -> (",
-            "Where neither part sees a key, 0 was divided by 0: divide by 1 there.", 3, shows="lost"),
+                "Each output was weighted by the other part's share.", 3, sets="shares"),
+        Mistake("larger_alone", _OUT + "np.where(logsumexp_a >= logsumexp_b, out_a.T, out_b.T).T",
+                "Only the part with the larger logsumexp counts in out. The other part has a share of the denominator, too.", 1, sets="shares"),
+        Mistake("not_divided", "mass_a / divisor, mass_b / divisor -> mass_a, mass_b",
+                "The outputs were multiplied by the masses, but not divided by their sum. A mean needs both.", 3, shows="row_factor", sets="shares"),
+        Mistake("no_exponential", "mass_a / divisor, mass_b / divisor -> logsumexp_a / (logsumexp_a + logsumexp_b), logsumexp_b / (logsumexp_a + logsumexp_b)",
+                "The outputs are weighted by the logsumexps. A part's denominator is the exponential of its logsumexp.", 2, sets="shares"),
+        Mistake("factor_inv", ("np.exp(logsumexp_a - finite) -> np.exp(finite - logsumexp_a)", "np.exp(logsumexp_b - finite) -> np.exp(finite - logsumexp_b)"),
+                "The masses are upside down: the sign in the exponent belongs the other way round.", 2, sets="shares logsumexp"),
+        Mistake("lse_added", "maximum + np.log(divisor) -> logsumexp_a + logsumexp_b",
+                "The logsumexps were added. What adds up are the two denominators, which are their exponentials.", 2, sets="logsumexp"),
+        Mistake("lse_larger", "maximum + np.log(divisor) -> maximum",
+                "For logsumexp the larger of the two was returned. The other part adds its mass to the denominator.", 2, sets="logsumexp"),
+        Mistake("no_log", "np.log(divisor) -> divisor",
+                "The sum of the masses was added to the maximum without a logarithm.", 3, sets="logsumexp"),
+        Mistake("unit_forgotten", "maximum + np.log(divisor) -> np.log(total)",
+                "logsumexp is measured against the maximum that was subtracted: add the maximum to it again.", 3, sets="logsumexp"),
+        Mistake("mean_lse", "maximum + np.log(divisor) -> maximum + np.log(divisor / 2)",
+                "logsumexp holds the mean of the two denominators, not their sum.", 2, sets="logsumexp"),
+        Mistake("weighted_lse", "maximum + np.log(divisor) -> np.where(np.isneginf(maximum), maximum, share_a * np.maximum(logsumexp_a, -1e300) + share_b * np.maximum(logsumexp_b, -1e300))",
+                "The logsumexps were averaged by the shares, as the outputs are. The denominators have to be added.", 2, sets="logsumexp"),
+        Mistake("no_shift", ("np.where(np.isneginf(maximum), 0.0, maximum) -> 0.0", "maximum + np.log(divisor) -> np.log(total)"),
+                "The masses are measured against 0, and near 1000 they overflow. Measure both against the larger logsumexp.", 2, shows="lost"),
+        Mistake("nan_rows", ("np.where(np.isneginf(maximum), 0.0, maximum) -> maximum", "np.where(total == 0, 1.0, total) -> total"),
+                "Where neither part sees a key, -inf - (-inf) is not a number. Subtract 0 there.", 3, shows="lost"),
+        Mistake("nan_division", "np.where(total == 0, 1.0, total) -> total",
+                "Where neither part sees a key, the shares are not numbers. Such a query keeps the output 0.", 3, shows="lost"),
         Mistake("smaller", "np.maximum( -> np.minimum(",
-            "The common maximum is the smaller of the two in yours: what lies above it may overflow.", 2, sets="maximum"),
-        Mistake("second", "np.maximum(maximum_a, maximum_b) -> maximum_b",
-            "All is measured against the second part's maximum; the first one's may be the larger.", 2, sets="maximum"),
-        Mistake("first_only", "np.exp(maximum_b - finite) -> np.ones_like(total_b)",
-            "The second part was not brought to the common maximum: its own may be the smaller one, too.", 2, sets="maximum"),
-        Mistake("one_for_all", "np.where(np.isneginf(maximum), 0.0, maximum) -> maximum.max()",
-            "One maximum serves all queries: one that lies far below it loses its mass. Each row needs its own.", 2,
-            sets="maximum"),
-        Mistake("larger_alone",
-            "share_a[:, np.newaxis] * out_a + share_b[:, np.newaxis] * out_b -> np.where(maximum_a >= maximum_b, out_a.T, "
-            "out_b.T).T",
-            "Only the part with the larger maximum counts; the other one has its share of the mass, too.", 1, sets="shares"),
-        Mistake("against_zero",
-            "return maximum, total -> return maximum, total_a * np.exp(maximum_a) + total_b * np.exp(maximum_b)",
-            "The total is measured against 0; it has to be measured against the maximum that you return.", 2, sets="total"),
-        Mistake("total_is_lse", "return maximum, total -> return maximum, maximum + np.log(_or_one(total))",
-            "In place of the total you returned the logsumexp: the total is a sum of exponentials against the maximum.", 2,
-            sets="total"),
+                "Both masses are measured against the smaller logsumexp in yours. What lies far above it overflows.", 2, sets="maximum"),
+        Mistake("second", "np.maximum(logsumexp_a, logsumexp_b) -> logsumexp_b",
+                "Both masses are measured against the second part's logsumexp. The first part's may be the larger one.", 2, sets="maximum"),
+        Mistake("first_only", "np.exp(logsumexp_b - finite) -> np.ones_like(logsumexp_b)",
+                "The second part's mass was set to 1. That is so only where its logsumexp is the larger one.", 2, sets="shares logsumexp"),
+        Mistake("one_for_all", ("np.where(np.isneginf(maximum), 0.0, maximum) -> maximum.max()", "maximum + np.log(divisor) -> finite + np.log(total)"),
+                "One maximum serves all queries, and a query that lies far below it loses its mass. Each row needs its own.", 2, sets="maximum"),
     ),
     hints=(
-        "What would the total of a part be, had it been measured against another maximum?",
-        "The mass of a part is its total times exp(its maximum - common maximum). The two masses add up to the total.",
-        "out is the mean of out_a and out_b with the masses as weights. Where the maximum is -inf subtract 0, and where the total "
-        "is 0 divide by 1.",
+        "A part's denominator is the exponential of its logsumexp. What is the denominator over the keys of both parts?",
+        "Measure both denominators against the larger logsumexp: the mass of a part is exp(its logsumexp - the larger "
+        "one). The sum of the two masses is the common denominator in the same unit.",
+        "out is the mean of out_a and out_b with the masses as weights; logsumexp is the maximum plus the logarithm of "
+        "their sum. Where both logsumexps are -inf, subtract 0, and divide by 1.",
     ),
-    why="A mean of means, weighted by mass, is the mean over everything. The masses are only comparable once they are measured "
-    "against one maximum.",
-    insight="Merging is associative and does not care about order: keys can be split over time or over machines.",
-    outputs=("maximum", "total", "out"),
+    why="A mean of means, each weighted by its denominator, is the mean over everything. The denominators can be "
+    "compared once they are measured in the same unit.",
+    insight="Merging does not depend on the order, so keys can be split over time, over processors or over machines.",
+    outputs=("out", "logsumexp"),
 )  # fmt: skip

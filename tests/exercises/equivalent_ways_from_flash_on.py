@@ -64,13 +64,11 @@ FROM_FLASH_ON = {
         },
     },
     "merge_partials": {
-        "by logsumexp": {
+        "by logaddexp": {
             FINITE: ("0 -> 1", "0 -> -1",),
         },
         "einsum": {
-            LISTS: (
-                "np.stack([total_a, total_b]) -> [total_a, total_b]", "np.stack([out_a, out_b]) -> [out_a, out_b]",
-            ),
+            LISTS: ("np.stack([out_a, out_b]) -> [out_a, out_b]",),
             NOTHING: ("1 -> 2",),
             FINITE: ("0 -> 1", "0 -> -1",),
         },

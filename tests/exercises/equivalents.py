@@ -47,7 +47,7 @@ EQUIVALENTS = {
     "merge_partials": {
         "0.0 -> 1.0": "Any finite number will do where exp(-inf - number) = 0 is wanted.",
         "0.0 -> -1.0": "Any finite number will do where exp(-inf - number) = 0 is wanted.",
-        "1.0 -> 2.0": "Where neither part saw a key, 0 / 2 is 0 as well.",
+        "1.0 -> 2.0": "Where neither part saw a key, 0 / 2 is 0 as well, and -inf + log 2 is -inf.",
     },
     "striped_pairs": {
         "worker - turn -> turn": "The keys' worker has no larger number exactly where no round has wrapped: turn <= worker.",

@@ -142,10 +142,9 @@ def merged_without_axes_of_size_1(*arguments):
 
 
 @wrong("merge_partials")
-def nothing_where_the_masses_are_equal(maximum_a, total_a, out_a, maximum_b, total_b, out_b):
-    maximum, total, out = find("merge_partials").solution(maximum_a, total_a, out_a, maximum_b, total_b, out_b)
-    alike = (maximum_a == maximum_b) & (total_a == total_b)
-    return maximum, total, np.where(alike[:, None], 0, out)
+def nothing_where_the_masses_are_equal(out_a, logsumexp_a, out_b, logsumexp_b):
+    out, logsumexp = find("merge_partials").solution(out_a, logsumexp_a, out_b, logsumexp_b)
+    return np.where((logsumexp_a == logsumexp_b)[:, None], 0, out), logsumexp
 
 
 @wrong("backward_with_logsumexp")

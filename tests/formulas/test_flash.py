@@ -118,7 +118,7 @@ def test_backward(rng):
 def test_backward_traffic():
     r"""\begin{aligned} &\text{Flash, keys outside, } B_k = \tfrac{M-3d-2}{4d+2}:\\ &\quad
     (4d+2)\,n\,\bigl\lceil\tfrac n{B_k}\bigr\rceil + 6nd + n\\ &\quad \approx\; 16\,n^2d^2/M\\[4pt]
-    &\text{naive:}\quad \text{more than } 7n^2 \end{aligned}"""
+    &\text{plain:}\quad \text{more than } 7n^2 \end{aligned}"""
     n, d, fast = 10**5, 50, 2 * 10**4
     block_k = (fast - 3 * d - 2) // (4 * d + 2)
     exact = (4 * d + 2) * n * math.ceil(n / block_k) + 6 * n * d + n
@@ -128,20 +128,54 @@ def test_backward_traffic():
 
 
 def test_merge(rng):
-    r"""\begin{aligned} \mu &= \max(\mu_a,\mu_b)\\ s &= e^{\mu_a-\mu}s_a + e^{\mu_b-\mu}s_b\\ O &=
-    \frac{e^{\mu_a-\mu}s_a}{s}\,O_a + \frac{e^{\mu_b-\mu}s_b}{s}\,O_b \end{aligned}"""
+    r"""\begin{aligned} \mu &= \max(\ell_a,\ell_b)\\ \ell &= \mu + \log\bigl(e^{\ell_a-\mu} + e^{\ell_b-\mu}\bigr)\\ w_a
+    &= e^{\ell_a-\ell}, \quad w_b = e^{\ell_b-\ell}\\ O &= w_a\,O_a + w_b\,O_b \end{aligned}"""
     query, key, value, _ = heads_of(rng)
+    (out_a, lse_a), (out_b, lse_b) = parts_of(query, key, value)
+    mu = np.maximum(lse_a, lse_b)
+    lse = mu + np.log(np.exp(lse_a - mu) + np.exp(lse_b - mu))
+    w_a, w_b = np.exp(lse_a - lse), np.exp(lse_b - lse)
+    out, logsumexp = merge_partials(out_a, lse_a[:, 0], out_b, lse_b[:, 0])
+    agree(w_a * out_a + w_b * out_b, out)
+    agree(lse[:, 0], logsumexp)
+    agree(out, softmax(C * query @ key.T) @ value)
+
+
+def test_local_backward(rng):
+    r"""\begin{gathered} dO_a = w_a\,dO, \qquad d\ell_a = w_a\,dO\cdot(O_a-O)\\[4pt] D_a - d\ell_a = w_a\,dO\cdot O = w_a
+    D\\[4pt] P_a\odot\bigl(w_a\,dP - w_aD\bigr) = P\odot(dP-D) \end{gathered}"""
+    query, key, value, d_out = heads_of(rng)
+    (out_a, lse_a), (out_b, lse_b) = parts_of(query, key, value)
+    merged = lambda out, lse: merge_partials(out, lse, out_b, lse_b[:, 0])[0]
+    out = merged(out_a, lse_a[:, 0])
+    lse = np.logaddexp(lse_a, lse_b)
+    w_a = np.exp(lse_a - lse)
+    d_out_a, d_lse_a = w_a * d_out, rowsum(w_a * d_out * (out_a - out))
+    # both gradients by finite differences of the merge
+    step, rows = 1e-6, range(Q)
+    for i in rows:
+        raised = lse_a[:, 0] + step * (np.arange(Q) == i)
+        lowered = lse_a[:, 0] - step * (np.arange(Q) == i)
+        slope = np.sum(d_out * (merged(out_a, raised) - merged(out_a, lowered))) / (2 * step)
+        agree(slope, d_lse_a[i, 0], rtol=1e-6)
+        for f in range(V):
+            move = np.zeros((Q, V))
+            move[i, f] = step
+            slope = np.sum(d_out * (merged(out_a + move, lse_a[:, 0]) - merged(out_a - move, lse_a[:, 0]))) / (2 * step)
+            agree(slope, d_out_a[i, f], rtol=1e-6)
+    row_mean = rowsum(d_out * out)
+    agree(rowsum(d_out_a * out_a) - d_lse_a, w_a * row_mean)
+    columns = slice(0, 2)
+    scores = C * query @ key[columns].T
+    own, whole = np.exp(scores - lse_a), softmax(C * query @ key.T)[:, columns]
+    d_weights = d_out @ value[columns].T
+    agree(own * (w_a * d_weights - w_a * row_mean), whole * (d_weights - row_mean))
+
+
+def parts_of(query, key, value):
+    """Output and logsumexp, a column, over the first two keys and over the rest."""
     parts = []
     for columns in (slice(0, 2), slice(2, K)):
         scores = C * query @ key[columns].T
-        parts.append((scores.max(axis=1, keepdims=True), softmax(scores) @ value[columns], scores))
-    (mu_a, out_a, scores_a), (mu_b, out_b, scores_b) = parts
-    s_a, s_b = rowsum(np.exp(scores_a - mu_a)), rowsum(np.exp(scores_b - mu_b))
-    mu = np.maximum(mu_a, mu_b)
-    s = np.exp(mu_a - mu) * s_a + np.exp(mu_b - mu) * s_b
-    formula = np.exp(mu_a - mu) * s_a / s * out_a + np.exp(mu_b - mu) * s_b / s * out_b
-    partial = [(out, (mu + np.log(s))[:, 0]) for out, mu, s in ((out_a, mu_a, s_a), (out_b, mu_b, s_b))]
-    out, logsumexp = merge_partials(*partial[0], *partial[1])
-    agree(formula, out)
-    agree((mu + np.log(s))[:, 0], logsumexp)
-    agree(formula, softmax(C * query @ key.T) @ value)
+        parts.append((softmax(scores) @ value[columns], np.logaddexp.reduce(scores, axis=1, keepdims=True)))
+    return parts

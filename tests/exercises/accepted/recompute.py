@@ -90,44 +90,41 @@ def tiles_by_tensordot(d_out, query, key, value, out, logsumexp, block_q, block_
 # --- merge_partials -------------------------------------------------------------------------------
 
 
-def merged_in_loops(maximum_a, total_a, out_a, maximum_b, total_b, out_b):
-    maximum, total, out = [], [], []
-    for m_a, l_a, o_a, m_b, l_b, o_b in zip(maximum_a, total_a, out_a, maximum_b, total_b, out_b):
-        top = max(m_a, m_b)
-        a, b = (0.0 if m == -math.inf else mass * math.exp(m - top) for m, mass in ((m_a, l_a), (m_b, l_b)))
-        maximum.append(top)
-        total.append(a + b)
+def merged_in_loops(out_a, logsumexp_a, out_b, logsumexp_b):
+    out, logsumexp = [], []
+    for o_a, l_a, o_b, l_b in zip(out_a, logsumexp_a, out_b, logsumexp_b):
+        top = max(l_a, l_b)
+        a, b = (0.0 if each == -math.inf else math.exp(each - top) for each in (l_a, l_b))
         out.append((a * o_a + b * o_b) / (a + b) if a + b else np.zeros(len(o_a)))
-    return maximum, total, out
+        logsumexp.append(top + math.log(a + b) if a + b else -math.inf)
+    return out, logsumexp
 
 
-def merged_by_einsum(maximum_a, total_a, out_a, maximum_b, total_b, out_b):
+def merged_by_einsum(out_a, logsumexp_a, out_b, logsumexp_b):
     """Any number of parts could be stacked: `p` counts them."""
-    maxima, totals, outs = np.stack([maximum_a, maximum_b]), np.stack([total_a, total_b]), np.stack([out_a, out_b])
-    maximum = maxima.max(axis=0)
-    masses = totals * np.exp(maxima - np.where(np.isneginf(maximum), 0, maximum))
+    all_logs, outs = np.stack([logsumexp_a, logsumexp_b]), np.stack([out_a, out_b])
+    maximum = all_logs.max(axis=0)
+    masses = np.exp(all_logs - np.where(np.isneginf(maximum), 0, maximum))
     total = np.einsum("pq->q", masses)
     shares = np.einsum("pq,q->pq", masses, 1 / np.where(total == 0, 1, total))
-    return maximum, total, np.einsum("pq,pqv->qv", shares, outs)
+    return np.einsum("pq,pqv->qv", shares, outs), maximum + np.log(np.where(total == 0, 1, total))
 
 
-def merged_by_tensordot(maximum_a, total_a, out_a, maximum_b, total_b, out_b):
-    maximum, total, out = np.maximum(maximum_a, maximum_b), np.zeros(len(out_a)), np.zeros(out_a.shape)
-    for i, top in enumerate(maximum):
+def merged_by_tensordot(out_a, logsumexp_a, out_b, logsumexp_b):
+    out, logsumexp = np.zeros(out_a.shape), np.full(len(out_a), -np.inf)
+    for i, top in enumerate(np.maximum(logsumexp_a, logsumexp_b)):
         if top > -np.inf:
-            masses = np.exp([maximum_a[i] - top, maximum_b[i] - top]) * [total_a[i], total_b[i]]
-            total[i] = masses.sum()
-            out[i] = np.tensordot(masses / total[i], [out_a[i], out_b[i]], axes=1)
-    return maximum, total, out
+            masses = np.exp([logsumexp_a[i] - top, logsumexp_b[i] - top])
+            logsumexp[i] = top + np.log(masses.sum())
+            out[i] = np.tensordot(masses / masses.sum(), [out_a[i], out_b[i]], axes=1)
+    return out, logsumexp
 
 
-def merged_by_logsumexp(maximum_a, total_a, out_a, maximum_b, total_b, out_b):
-    a, b = maximum_a + np.log(total_a), maximum_b + np.log(total_b)
-    both = np.logaddexp(a, b)
+def merged_by_logaddexp(out_a, logsumexp_a, out_b, logsumexp_b):
+    both = np.logaddexp(logsumexp_a, logsumexp_b)
     safe = np.where(np.isneginf(both), 0, both)
-    out = np.exp(a - safe)[:, None] * out_a + np.exp(b - safe)[:, None] * out_b
-    maximum = np.maximum(maximum_a, maximum_b)
-    return maximum, np.exp(safe - np.where(np.isneginf(maximum), 0, maximum)) * ~np.isneginf(both), out
+    out = np.exp(logsumexp_a - safe)[:, None] * out_a + np.exp(logsumexp_b - safe)[:, None] * out_b
+    return out, both
 
 
 # --- backward_with_logsumexp ----------------------------------------------------------------------
@@ -186,7 +183,7 @@ ACCEPTED = {
         "tensordot": tiles_by_tensordot,
     },
     "merge_partials": {
-        "by logsumexp": merged_by_logsumexp,
+        "by logaddexp": merged_by_logaddexp,
         "loops": merged_in_loops,
         "einsum": merged_by_einsum,
         "tensordot": merged_by_tensordot,

@@ -243,35 +243,34 @@ def backward_skips_by_first(d_out, query, key, value, out, logsumexp, block_q, b
     "merge_partials", "zeros if no row sees anything, NaN if only some do not",
     named=("nan_rows",), says=r"see nothing in a part, or at all.*NaN",
 )
-def all_or_nothing(ma, la, oa, mb, lb, ob):
-    if not (la.any() or lb.any()):
-        return ma, la, oa
-    m = np.maximum(ma, mb)
-    wa, wb = la * np.exp(ma - m), lb * np.exp(mb - m)
-    t = wa + wb
-    return m, t, (wa[:, None] * oa + wb[:, None] * ob) / t[:, None]
+def all_or_nothing(oa, la, ob, lb):
+    if np.isneginf(la).all() and np.isneginf(lb).all():
+        return oa, la
+    m = np.maximum(la, lb)
+    wa, wb = np.exp(la - m), np.exp(lb - m)
+    return (wa[:, None] * oa + wb[:, None] * ob) / (wa + wb)[:, None], m + np.log(wa + wb)
 
 
 @wrong("merge_partials", "an empty row ends the loop", says=r"some rows see nothing")
-def empty_row_ends_the_loop(ma, la, oa, mb, lb, ob):
-    m, t, out = np.full(ma.shape, -np.inf), np.zeros(la.shape), np.zeros(oa.shape)
-    for i in range(len(ma)):
-        top = max(ma[i], mb[i])
+def empty_row_ends_the_loop(oa, la, ob, lb):
+    out, logsumexp = np.zeros(oa.shape), np.full(la.shape, -np.inf)
+    for i in range(len(la)):
+        top = max(la[i], lb[i])
         if top == -np.inf:
             break
-        wa, wb = la[i] * np.exp(ma[i] - top), lb[i] * np.exp(mb[i] - top)
-        m[i], t[i] = top, wa + wb
-        out[i] = (wa * oa[i] + wb * ob[i]) / t[i]
-    return m, t, out
+        wa, wb = np.exp(la[i] - top), np.exp(lb[i] - top)
+        out[i] = (wa * oa[i] + wb * ob[i]) / (wa + wb)
+        logsumexp[i] = top + np.log(wa + wb)
+    return out, logsumexp
 
 
-@wrong("merge_partials", "the first row tells which part has the larger maximum")
-def by_the_first_row(ma, la, oa, mb, lb, ob):
-    m = ma if ma[0] >= mb[0] else mb
+@wrong("merge_partials", "the first row tells which part has the larger logsumexp")
+def by_the_first_row(oa, la, ob, lb):
+    m = la if la[0] >= lb[0] else lb
     f = np.where(np.isneginf(m), 0, m)
-    wa, wb = la * np.exp(ma - f), lb * np.exp(mb - f)
+    wa, wb = np.exp(la - f), np.exp(lb - f)
     t = wa + wb
-    return m, t, (wa[:, None] * oa + wb[:, None] * ob) / np.where(t == 0, 1, t)[:, None]
+    return (wa[:, None] * oa + wb[:, None] * ob) / np.where(t == 0, 1, t)[:, None], f + np.log(t)
 
 
 @wrong("backward_with_logsumexp", "the maximum of all scores for every row", says=r"rows far apart.*NaN")

@@ -1,0 +1,225 @@
+"""What chapter 7 says of the backward pass in tiles, with more starts and other sizes than its cells, and with controls."""
+
+import numpy as np
+import pytest
+
+from attnexercises.recompute.derive import backward_with_logsumexp
+from attnexercises.recompute.merge import merge_partials as readers_merge
+from attnlib.attention import attention, attention_backward
+from attnlib.costs import Memory, count_traffic, flash_attention_backward_on
+from attnlib.flash import flash_attention, flash_attention_backward, merge_partials
+
+STARTS = range(16)
+SIZES = ((10, 12, 7, 3), (1, 40, 8, 2), (33, 17, 4, 9))  # q, k, d, v
+
+
+def case(seed, q, k, d, v):
+    rng = np.random.default_rng(seed)
+    return [rng.standard_normal(size) for size in ((q, v), (q, d), (k, d), (k, v))]
+
+
+def worst(found, right):
+    return max(np.abs(a - b).max() for a, b in zip(found, right, strict=True))
+
+
+def in_tiles(d_out, query, key, value, cut, version):
+    """The box (7.1) over two tiles of keys, or one of the wrong versions of the chapter."""
+    out, logsumexp = flash_attention(query, key, value)
+    c, shares = 1 / np.sqrt(query.shape[1]), []
+    for part in (slice(0, cut), slice(cut, None)):
+        own_out, own_logsumexp = flash_attention(query, key[part], value[part])
+        row_mean = {"no D": 0 * out, "D of the tile": own_out}.get(version, out) * d_out
+        ell = own_logsumexp if version == "ℓ of the tile" else logsumexp
+        weights = np.exp(c * query @ key[part].T - ell[:, None])
+        d_scores = weights * (d_out @ value[part].T - row_mean.sum(axis=1, keepdims=True))
+        shares.append((c * d_scores @ key[part], c * d_scores.T @ query, weights.T @ d_out))
+    d_query, d_key, d_value = zip(*shares, strict=True)
+    return sum(d_query), np.concatenate(d_key), np.concatenate(d_value)
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("seed", STARTS)
+def test_each_consequence_finds_one_mistake_and_the_mean_of_a_tile_passes_both(seed, size):
+    d_out, query, key, value = case(seed, *size)
+    added = np.random.default_rng(seed + 100).standard_normal(size[3])
+    right = attention_backward(d_out, query, key, value, attention(query, key, value)[1])
+    passes = {}
+    for version in ("right", "no D", "D of the tile", "ℓ of the tile"):
+        got = in_tiles(d_out, query, key, value, size[1] // 2, version)
+        moved = in_tiles(d_out, query, key, value + added, size[1] // 2, version)
+        tests = worst(got[:2], moved[:2]) < 1e-12, np.abs(got[2].sum(axis=0) - d_out.sum(axis=0)).max() < 1e-12
+        passes[version] = *tests, worst(got, right) < 1e-12
+    assert passes == {
+        "right": (True, True, True),
+        "no D": (False, True, False),
+        "D of the tile": (True, True, False),
+        "ℓ of the tile": (True, False, False),
+    }
+
+
+def test_what_is_kept_beyond_what_every_layer_keeps():
+    layers, heads, d, n = 32, 32, 64, 32768
+    queries = layers * heads * n
+    assert queries * 4 * d * 2 == 16 * 2**30  # Q, K, V and O
+    assert queries * n * 2 == 2048 * 2**30
+    assert queries * 8 == 2**30 / 4
+
+
+@pytest.mark.parametrize(("n", "d"), [(97, 4), (100, 8), (37, 16)])
+@pytest.mark.parametrize("fast", [300, 700, 1500])
+def test_counted_is_predicted(n, d, fast):
+    d_out, *inputs = np.random.default_rng(n).standard_normal((4, n, d))
+    block_k, memory = (fast - 3 * d - 2) // (4 * d + 2), Memory(fast)
+    flash_attention_backward_on(memory, d_out, *inputs, *flash_attention(*inputs), block_q=1, block_k=block_k)
+    assert memory.loads + memory.stores == (4 * d + 2) * n * -(-n // block_k) + 6 * n * d + n
+    with pytest.raises(MemoryError):  # one key more does not find room, unless the text is short
+        flash_attention_backward_on(Memory(fast), d_out, *inputs, *flash_attention(*inputs), block_q=1, block_k=block_k + 1)
+
+
+def test_the_traffic_halves_where_the_memory_doubles_and_crosses_the_plain_one():
+    n, d = 2 * 10**4, 64
+    moved = lambda fast: count_traffic(
+        n, n, d, method="flash", backward=True, block_q=1, block_k=(fast - 3 * d - 2) // (4 * d + 2)
+    ).total  # fmt: skip
+    for fast in (10**4, 3 * 10**4, 10**5):
+        assert 0.47 < moved(2 * fast) / moved(fast) < 0.53
+    assert moved(int(2.2 * d**2)) > 7 * n**2 > moved(int(2.5 * d**2))
+    # the reading of the figure, n = 4096
+    n = 4096
+    assert 8.5 < 7 * n**2 / moved(192 * 1024 // 2) < 9.5
+
+
+def test_the_damage_of_a_rounded_logsumexp_needs_a_row_that_is_hidden_altogether():
+    def total(scores):
+        top = scores.max()
+        saved = np.float32(top + np.log(np.exp(scores - top).sum())).astype(float)
+        return np.exp(scores - saved).sum()
+
+    for seed in STARTS:
+        visible = np.random.default_rng(seed).normal(0, 3, 8)
+        assert abs(total(visible) - 1) < 1e-5
+        for seen in range(1, 8):  # any number of visible keys protects the row
+            row = visible + np.where(np.arange(8) < seen, 0, -1e9)
+            assert abs(total(row) - 1) < 1e-5
+        assert total(visible - 1e9) > 1.5  # none visible
+        with np.errstate(all="ignore"):
+            hidden = visible + np.where(np.arange(8) < 3, 0, -np.inf)
+        assert abs(total(hidden) - 1) < 1e-5
+
+
+def to_bfloat16(x):
+    bits = np.asarray(x, np.float32).view(np.uint32)
+    bits = (bits + 0x7FFF + ((bits >> 16) & 1)) & np.uint32(0xFFFF0000)
+    return bits.view(np.float32).astype(np.float64)
+
+
+def relative(found, right):
+    return np.linalg.norm(found - right) / np.linalg.norm(right)
+
+
+@pytest.mark.parametrize(("n", "d"), [(64, 16), (256, 64), (512, 128)])
+def test_a_rounded_output_costs_more_than_a_float32_logsumexp_and_less_than_a_bfloat16_one(n, d):
+    for seed in range(8):
+        d_out, *inputs = case(seed, n, n, d, d)
+        out, logsumexp = flash_attention(*inputs)
+        right = flash_attention_backward(d_out, *inputs, out, logsumexp)
+        d_query = lambda saved_out, saved, right=right, d_out=d_out, inputs=inputs: relative(
+            flash_attention_backward(d_out, *inputs, saved_out, saved)[0], right[0]
+        )
+        by_output = d_query(to_bfloat16(out), logsumexp)
+        assert 0.0012 < relative((d_out * to_bfloat16(out)).sum(axis=1), (d_out * out).sum(axis=1)) < 0.0025
+        assert by_output > 1000 * d_query(out, logsumexp.astype(np.float32))
+        assert d_query(out, to_bfloat16(logsumexp)) > 3 * by_output
+
+
+CUTS = np.array([0, 9, 21, 40, 47, 60, 61, 83, 100])
+
+
+def parts_of(query, key, value):
+    return [flash_attention(query, key[a:b], value[a:b]) for a, b in zip(CUTS, CUTS[1:], strict=False)]
+
+
+def at_random(parts, merge, rng):
+    parts = list(parts)
+    while len(parts) > 1:
+        a, b = (parts.pop(rng.integers(len(parts))) for _ in range(2))
+        parts.append(merge(*a, *b))
+    return parts[0]
+
+
+@pytest.mark.parametrize("merge", [readers_merge, merge_partials])
+def test_every_tree_of_merges_gives_the_whole_and_no_tree_of_plain_means_does(merge):
+    for seed in STARTS:
+        _, query, key, value = case(seed, 5, 100, 8, 2)
+        whole, parts = flash_attention(query, key, value), parts_of(query, key, value)
+        rng = np.random.default_rng(seed)
+        for _ in range(20):
+            assert worst(at_random(parts, merge, rng), whole) < 1e-12
+            plain = at_random(parts, lambda o_a, l_a, o_b, l_b: ((o_a + o_b) / 2, np.logaddexp(l_a, l_b)), rng)
+            assert np.abs(plain[0] - whole[0]).max() > 1e-3
+    empty = np.zeros((5, 2)), np.full(5, -np.inf)
+    for pair in ((parts[0], empty), (empty, parts[0])):
+        assert worst(merge(*pair[0], *pair[1]), parts[0]) < 1e-15
+    both = merge(*empty, *empty)
+    assert (both[0] == 0).all() and np.isneginf(both[1]).all()
+
+
+def test_the_reader_merges_as_the_library_does():
+    for seed in STARTS:
+        _, query, key, value = case(seed, 5, 100, 8, 2)
+        a, b, *_ = parts_of(query, 30 * key, value)
+        assert worst(readers_merge(*a, *b), merge_partials(*a, *b)) < 1e-12
+
+
+@pytest.mark.parametrize("size", [(1, 2), (5, 2), (7, 6)])  # queries, features of a value
+@pytest.mark.parametrize("seed", STARTS)
+def test_the_local_backward_is_the_global_one(seed, size):
+    d_out, query, key, value = case(seed, size[0], 100, 8, size[1])
+    (out, logsumexp), parts = flash_attention(query, key, value), parts_of(query, key, value)
+    right = flash_attention_backward(d_out, query, key, value, out, logsumexp)
+
+    def workers(ell=1, share=True):
+        shares = []
+        for a, b, (own, own_logsumexp) in zip(CUTS, CUTS[1:], parts, strict=False):
+            w = np.exp(own_logsumexp - logsumexp)[:, None]
+            d_own, d_ell = (w if share else 1) * d_out, ell * np.sum(w * d_out * (own - out), axis=1)
+            shares.append(backward_with_logsumexp(d_own, d_ell, query, key[a:b], value[a:b]))
+        d_query, d_key, d_value = zip(*shares, strict=True)
+        return sum(d_query), np.concatenate(d_key), np.concatenate(d_value)
+
+    assert worst(workers(), right) < 1e-12
+    assert worst(workers(ell=0), right) > 1e-4  # the logsumexp as a constant
+    assert worst(workers(ell=-1), right) > 1e-4
+    assert worst(workers(share=False), right) > 1e-2
+
+
+def test_the_gradients_of_the_logsumexps_sum_to_zero():
+    for seed in STARTS:
+        d_out, query, key, value = case(seed, 5, 100, 8, 2)
+        out, logsumexp = flash_attention(query, key, value)
+        d_ell = [np.sum(np.exp(own - logsumexp)[:, None] * d_out * (o - out), axis=1) for o, own in parts_of(query, key, value)]
+        assert np.abs(sum(d_ell)).max() < 1e-12 < min(np.abs(each).max() for each in d_ell)
+
+
+def test_parts_with_their_own_results_give_the_gradients_of_a_sum_of_attentions():
+    for seed in STARTS:
+        d_out, query, key, value = case(seed, 5, 100, 8, 2)
+        d_query = 0
+        for a, b in zip(CUTS, CUTS[1:], strict=False):
+            piece = query, key[a:b], value[a:b]
+            got = flash_attention_backward(d_out, *piece, *flash_attention(*piece))
+            alone = attention_backward(d_out, *piece, attention(*piece)[1])
+            assert worst(got, alone) < 1e-12
+            d_query = d_query + got[0]
+        whole = flash_attention_backward(d_out, query, key, value, *flash_attention(query, key, value))
+        assert np.abs(d_query - whole[0]).max() > 1e-2
+
+
+def test_the_papers_traffic_lies_between_our_counts():
+    count = lambda **ways: sum(
+        count_traffic(1024, 1024, 64, backward=backward, **ways).total for backward in (False, True)
+    ) * 64 * 16 * 2 / 1e9  # fmt: skip
+    assert 18.5 < 40.3 / (64 * 16 * 1024**2 * 2 / 1e9) < 19
+    assert 25 < count() < 25.5
+    small, large = (count(method="flash-keys-outer", block_q=64, block_k=keys) for keys in (256, 384))
+    assert large < 4.4 < small
