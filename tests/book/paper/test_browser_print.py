@@ -23,7 +23,7 @@ from tools.printing import check, pdf
 ROOT = pdf.ROOT
 CHAPTER, TITLE = "chapters/03_gradients", "3. Derive the backward pass and catch a planted mistake"
 # Pictures, a figure with steps, tables, formulas, an exercise, and four predictions of which two are quick checks
-SECTIONS = ["the-question", "four-gradients-one-of-them-right", "something-learns", "quick-check"]
+SECTIONS = ["the-question", "five-gradients-one-of-them-right", "something-learns", "quick-check"]
 RUNNING = "Run the cells in your browser"
 PRINTED = [CHAPTER, "chapters/exercises", "chapters/running"]
 KEY = CHAPTER.replace("/", "-")
@@ -179,16 +179,25 @@ def test_the_contents_name_the_page_on_which_a_chapter_begins(book):
         assert check.plain(book.texts[page - 1]).startswith(check.plain(f"{title}{page}"))
 
 
-def test_an_answer_stands_at_the_end_of_its_chapter_and_page_numbers_lead_there_and_back(book):
+def numbers_of_questions(small):
+    """1, 2, … for the questions on the short chapter that is printed, however many its sections ask."""
+    page = (small / f"{CHAPTER}.html").read_text(encoding="utf-8")
+    numbers = [number for number, _ in enumerate(re.findall(r'<div class="predict[ "]', page), 1)]
+    assert len(numbers) >= 2, f"choose SECTIONS with more questions than {len(numbers)}"
+    return numbers
+
+
+def test_an_answer_stands_at_the_end_of_its_chapter_and_page_numbers_lead_there_and_back(book, small):
     """Also the answer to a quick check; a reader on paper can think first."""
+    numbers = numbers_of_questions(small)
 
     def named(pattern):
         """The number of each answer, the page that is named, and the page on which that stands."""
         return [(*map(int, found), page) for page, text in enumerate(book.texts, 1) for found in re.findall(pattern, text)]
 
     there = named(r"Answer (\d+): page (\d+)")
-    assert [number for number, _, _ in there] == [1, 2, 3, 4]
-    assert [answer for _, answer, _ in there] == [place(book, f"{KEY}--answer-{number}") for number in (1, 2, 3, 4)]
+    assert [number for number, _, _ in there] == numbers
+    assert [answer for _, answer, _ in there] == [place(book, f"{KEY}--answer-{number}") for number in numbers]
     back = named(r"Answer (\d+), to the question on page (\d+)")
     assert [(number, answer, question) for number, question, answer in back] == there
     whole = "".join(book.texts)
@@ -196,7 +205,7 @@ def test_an_answer_stands_at_the_end_of_its_chapter_and_page_numbers_lead_there_
     in_order = [whole.rindex("Quick check."), *answers, whole.index("HINT 1 OF")]
     assert in_order == sorted(in_order)
     asked = {note["/Dest"] for note in links(book.reader) if "/Dest" in note and "--predict-" in note["/Dest"]}
-    assert len(asked) == 4
+    assert len(asked) == len(numbers)
 
 
 def test_the_index_of_exercises_fills_its_page_and_names_the_pages_of_the_exercises(book):
@@ -379,14 +388,15 @@ def test_before_printing_answers_go_to_the_end_and_all_is_open_and_afterwards_it
         ids = "[...document.querySelectorAll('article [id]')].map(element => element.id)"
         before, order = page.evaluate(STATE), page.evaluate(ids)
         *where, folded, late = before
-        assert where == [4, 1, [], 0] and folded > 5 and late > 3
+        numbers = numbers_of_questions(small)
+        assert where == [len(numbers), 1, [], 0] and folded > 5 and late > 3
         page.emulate_media(media="print")
         for _ in range(2):  # a browser may say so twice
             page.evaluate("dispatchEvent(new Event('beforeprint'))")
-            assert page.evaluate(STATE) == [0, 0, ["Answers", "Hints and solutions"], 5, 0, 0]
+            assert page.evaluate(STATE) == [0, 0, ["Answers", "Hints and solutions"], len(numbers) + 1, 0, 0]
         assert page.locator("article .at-the-end details.answer li").first.is_visible()
         questions = page.locator("article .predict").all_inner_texts()
-        assert [text.split("\n")[-1] for text in questions] == [f"Answer {n}: at the end" for n in (1, 2, 3, 4)]
+        assert [text.split("\n")[-1] for text in questions] == [f"Answer {n}: at the end" for n in numbers]
         page.evaluate("dispatchEvent(new Event('afterprint'))")
         assert page.evaluate(STATE) == [*where, folded, 0] and page.evaluate(ids) == order
     page.close()

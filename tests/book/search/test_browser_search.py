@@ -15,7 +15,7 @@ FIRST = {
     "softmax": ("1. Turn scores into weights", "Exercise 1.1: A softmax that no finite score can break"),
     "attention": ("2. Read a lookup table with a blurry key", "Self-attention and cross-attention"),
     "backward pass": ("3. Derive the backward pass and catch a planted mistake", None),
-    "masks": ("4. Decide who may look at whom", "The library’s masks"),
+    "masks": ("4. Decide who may look at whom", "Masks of real models"),
     "head": ("12. Watch heads learn", None),  # the word is in its title
     "flash": ("6. Never write the score matrix down", "The traffic of Flash, counted"),
     "ring attention": (
