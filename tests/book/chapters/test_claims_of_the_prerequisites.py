@@ -93,7 +93,8 @@ def test_the_cheap_order_is_that_of_a_single_row():
         return 300 * 400 * 500 + rows * 300 * 500
 
     assert (from_the_left(1), matrices_first(1)) == (320_000, 60_150_000)
-    assert (from_the_left(500), matrices_first(500)) == (160_000_000, 135_000_000)
+    dearer = [rows for rows in range(1, 1000) if from_the_left(rows) > matrices_first(rows)]
+    assert dearer == list(range(353, 1000)), "from 353 rows on the other order wins"
 
 
 @pytest.mark.parametrize("d", [2, 16, 64])
@@ -102,3 +103,31 @@ def test_the_variance_of_a_dot_product_needs_mean_0(d):
         a, b = np.random.default_rng(seed).normal(size=(2, 20_000, d))
         assert (3 * a * 2 * b).sum(axis=1).var() == pytest.approx(36 * d, rel=0.08)  # each factor of the box counts
         assert ((a + 1) * (b + 1)).sum(axis=1).var() == pytest.approx(3 * d, rel=0.08)  # with mean 1, three times the box
+
+
+@pytest.mark.parametrize("d", [4, 64])
+def test_a_vector_with_itself_can_spread_less_or_more_than_the_box_says(d):
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        signs, normal = rng.choice([-1.0, 1.0], size=(40_000, d)), rng.normal(size=(40_000, d))
+        few = rng.choice([-2.0, -1.0, 1.0, 2.0], size=(40_000, d))
+        assert (signs**2).sum(axis=1).var() == 0  # always d
+        assert (few**2).sum(axis=1).var() < 0.5 * d * 2.5**2
+        assert (normal**2).sum(axis=1).var() == pytest.approx(2 * d, rel=0.08)
+        assert (normal**2).sum(axis=1).mean() == pytest.approx(d, rel=0.05)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_three_small_steps(seed):
+    rng = np.random.default_rng(seed)
+    x, g = rng.normal(size=(2, 6))
+    np.testing.assert_allclose(np.exp(x) * g, numerical_gradient(lambda x: g @ np.exp(x), x), atol=1e-7)
+    np.testing.assert_allclose(np.full(6, g[0]), numerical_gradient(lambda x: g[0] * x.sum(), x), atol=1e-7)
+    np.testing.assert_allclose(g.sum(), numerical_gradient(lambda c: g @ (x + c), np.array(0.3)), atol=1e-7)
+
+
+def test_the_step_of_a_measured_slope_is_neither_large_nor_tiny():
+    for seed in range(8):
+        x = np.random.default_rng(seed).normal()
+        errors = {h: abs((np.exp(x + h) - np.exp(x - h)) / (2 * h) / np.exp(x) - 1) for h in (1e-2, 1e-5, 1e-13)}
+        assert errors[1e-5] < 2e-10 < 1e-5 < min(errors[1e-2], errors[1e-13])
