@@ -139,7 +139,7 @@ _SDPA = Exercise(
     ),
     why="`key.mT` swaps the last two axes only, so the function works with any number of leading axes. The softmax is written out here. With "
     "`softmax` from the first cell of the chapter the function has three lines.",
-    insight="The rest of the book is built around these three lines.",
+    insight="The rest of the book is built around this function.",
 )  # fmt: skip
 
 

@@ -66,6 +66,52 @@ def test_with_values_in_the_way_the_numbers_are_those_of_the_review():
         assert abs(found[2] - scaled) < 0.05
 
 
+@pytest.mark.parametrize(("n", "batch", "lowest", "highest"), [(32, 16, 3.5, 7.5), (512, 1, 0.8, 1.35)])
+def test_the_mean_at_the_scores_falls_much_less_than_the_median(n, batch, lowest, highest):
+    """With 1024 features: about five times shorter than with the factor for 32 keys, about as long for 512."""
+    found = np.array([at_the_scores(1024, seed, n, batch) for seed in range(8)])
+    ratio = found[:, 3] / found[:, 1]
+    assert lowest < ratio.min() and ratio.max() < highest, ratio
+    assert (found[:, 2] / found[:, 0] > 20 * ratio).all()  # the control: the median says something else
+
+
+def test_the_long_gradients_belong_to_queries_whose_best_scores_nearly_tie():
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        query, key = rng.standard_normal((2, 16, 32, 1024))
+        scores = (query @ key.mT).reshape(-1, 32)
+        length = np.linalg.norm(softmax_backward(rng.standard_normal(scores.shape), softmax(scores)), axis=-1)
+        second, best = np.sort(scores, axis=-1)[:, -2:].T
+        long = length > np.quantile(length, 0.95)
+        assert np.median((best - second)[long]) < np.median(best - second) / 4
+
+
+def at_the_projection(d, seed, n=32, batch=16, m=64, v=16):
+    """Length of the gradient of W_Q without the factor, the share of the tenth of the queries with the longest, and with it."""
+    rng = np.random.default_rng(seed)
+    x = rng.standard_normal((batch, n, m))
+    query, key = x @ (rng.standard_normal((2, 1, m, d)) / np.sqrt(m))
+    value, d_out = rng.standard_normal((2, batch, n, v))
+    found = []
+    for scale in (1.0, None):
+        _, weights = attention(query, key, value, scale=scale)
+        d_query = attention_backward(d_out, query, key, value, weights, scale=scale)[0].reshape(-1, d)
+        tokens, length = x.reshape(-1, m), np.linalg.norm(d_query, axis=-1)
+        few = length > np.quantile(length, 0.9)
+        whole = np.linalg.norm(tokens.T @ d_query)
+        found += [whole, np.linalg.norm(tokens[few].T @ d_query[few]) / whole]
+    return found
+
+
+def test_the_gradient_of_the_query_projection_is_longer_without_the_factor():
+    for d, lowest, highest in ((64, 7, 10), (1024, 14, 27)):
+        found = np.array([at_the_projection(d, seed) for seed in range(8)])
+        ratio = found[:, 0] / found[:, 2]
+        assert lowest < ratio.min() and ratio.max() < highest, ratio
+        assert d < 1024 or (found[:, 1] > 0.9).all(), found[:, 1]  # a tenth of the queries makes up nearly all of it
+        assert (found[:, 3] < 0.75).all(), found[:, 3]  # the control: with the factor no tenth does
+
+
 def test_at_the_queries_the_mean_grows_and_the_median_falls_late():
     def lengths(d, scale, seed):
         rng = np.random.default_rng(seed)
@@ -80,8 +126,26 @@ def test_at_the_queries_the_mean_grows_and_the_median_falls_late():
         bare, fair = (np.array([lengths(d, scale, seed) for seed in STARTS]) for scale in (1, None))
         ratio = bare / fair
         assert (ratio[:, 1] > 4).all() and (ratio[:, 1] < 12).all(), ratio[:, 1]
+        assert 5 < ratio[:, 1].mean() < 8
         assert d > 64 or (ratio[:, 0] > 1.5).all(), ratio[:, 0]
         assert d < 1024 or (ratio[:, 0] < 0.1).all(), ratio[:, 0]
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(("n", "batch", "lowest", "highest"), [(128, 8, 10, 16), (512, 1, 20, 42)])
+def test_at_the_queries_more_keys_take_the_mean_further_ahead(n, batch, lowest, highest):
+    for d in (64, 256, 1024):
+        for seed in range(8):
+            rng = np.random.default_rng(seed)
+            query, key = rng.standard_normal((2, batch, n, d))
+            value, d_out = rng.standard_normal((2, batch, n, 16))
+            bare, fair = (
+                np.linalg.norm(
+                    attention_backward(d_out, query, key, value, attention(query, key, value, scale=scale)[1], scale=scale)[0], axis=-1
+                ).mean()
+                for scale in (1.0, None)
+            )
+            assert lowest < bare / fair < highest
 
 
 def test_the_variance_of_a_score_with_correlated_features_is_a_trace(rng):
