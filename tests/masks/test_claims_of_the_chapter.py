@@ -83,6 +83,16 @@ def test_in_sentences_of_three_words_nobody_copies(places, start):
 
 
 @pytest.mark.thorough
+@pytest.mark.parametrize("start", range(8))
+def test_in_sentences_of_twelve_words_five_hundred_steps_leave_a_mixture(start):
+    """From the fifth start on with other lessons, too."""
+    names = experiment(places=12, seed=2000 + 100 * start if start > 3 else 0)
+    (cheated, honest), _ = cheating.shares(names, start, 0.05)
+    assert abs(cheated[2].mean() - 0.3) < 0.02, "nearly three times as often as by guessing"
+    assert abs(cheated[0].mean() - 0.83) < 0.02 and 0.725 < honest[0].mean() < 0.83
+
+
+@pytest.mark.thorough
 @pytest.mark.parametrize("seed", range(100, 116, 2))
 def test_other_lessons_teach_the_same(seed):
     (cheated, honest), _ = cheating.shares(experiment(seed=seed), 0, 0.05)
@@ -155,7 +165,7 @@ def test_left_padding_needs_numbers_that_begin_at_the_first_real_token(seed):
 
     alone = outputs(words, np.arange(3), np.ones(3, bool))
     padded = np.concatenate([np.zeros((2, 4)), words])
-    assert np.allclose(outputs(padded, np.cumsum(real) - 1, real), alone)
+    assert np.allclose(outputs(padded, np.maximum(np.cumsum(real) - 1, 0), real), alone)
     assert np.abs(outputs(padded, np.arange(5), real) - alone).max() > 0.1, "numbers of columns"
 
 
@@ -205,6 +215,8 @@ def test_the_test_for_leaks_fails_where_it_should(seed):
     assert moves(softmax) > 0.05 and moves(late) > 0.01
     assert moves(lambda s: late(s) / late(s).sum(axis=-1, keepdims=True)) < 1e-12
     assert moves(lambda s: softmax(np.where(causal, s, -np.inf))) < 1e-12
+    assert 1e-12 < moves(lambda s: softmax(np.where(causal, s, -10))) < 1e-3, "small, but far more than rounding"
+    assert moves(lambda s: softmax(s + np.where(causal, 0, -1e4))) < 1e-12, "here this passes"
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -229,6 +241,12 @@ def test_a_leak_spreads_through_a_second_layer(seed):
     assert moved(right, right) == {5, 6, 7}
     assert moved(wrong) == {2, 5, 6, 7}
     assert moved(wrong, right) == {2, 3, 4, 5, 6, 7}
+
+
+def test_ten_thousand_added_to_the_four_scores_of_the_question_is_exact():
+    row, other = np.array([1, 2, 0.5, 3], "f"), np.array([1.1, 2.3, 0.7, 3.2], "f")
+    assert np.array_equal(softmax(row + np.float32(-1e4)), softmax(row))
+    assert 1e-5 < np.abs(softmax(other + np.float32(-1e4)) - softmax(other)).max() < 1e-3, "others are rounded"
 
 
 def bfloat16(x):
