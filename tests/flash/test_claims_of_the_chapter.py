@@ -255,3 +255,26 @@ def test_a_block_that_divides_hides_a_dropped_tail(seed):
     scores = query @ key.T / 4
     blocks = scores.reshape(256, 32, 8).max(axis=2)
     assert np.mean(blocks.argmax(axis=1) > 0) > 0.9  # with 32 tiles the maximum of nearly every row rises later
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_only_the_rounding_differs(seed):
+    inputs = np.random.default_rng(seed).standard_normal((3, 512, 64)).astype(np.float32)
+    out, _ = flash_attention(*inputs, block_q=32, block_k=32)
+    plain = textbook(*inputs)
+    assert not np.array_equal(out, plain)
+    np.testing.assert_allclose(out, plain, atol=1e-6)
+
+
+@pytest.mark.parametrize(("n", "d"), [(4096, 64), (4096, 128), (8192, 128)])
+def test_one_pass_needs_room_for_all_queries_and_outputs(n, d):
+    floor = 4 * n * d
+    assert total("flash", n, d, n * d) > 1.9 * floor
+    assert total("flash", n, d, int(2.1 * n * d)) < 1.01 * floor
+
+
+def test_the_scores_of_a_layer_fit_no_cache_of_the_a100_but_those_of_a_head_do():
+    cache, of_a_head = 40e6, 4096**2 * 2
+    assert of_a_head < cache < 32 * of_a_head / 25
+    products = 32 * count_flops(4096, 4096, 64).products / A100.peak_flops["float16"]
+    assert 6 < 4 * 32 * of_a_head / A100.bandwidth / products < 7
