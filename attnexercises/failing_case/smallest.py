@@ -223,10 +223,11 @@ def _rounded(args, decimals):
     def rounded(arg):
         if isinstance(arg, np.ndarray) and arg.dtype.kind == "f":
             if _are_shares(arg):
-                shares = np.round(arg, max(decimals, 1))
-                full = arg.sum(axis=-1) > 0.5
-                shares[..., -1] = np.where(full, np.round(1 - shares[..., :-1].sum(axis=-1), 1), shares[..., -1])
-                return shares
+                shares, largest = np.round(arg, max(decimals, 1)), arg.argmax(axis=-1)[..., np.newaxis]
+                full = arg.sum(axis=-1, keepdims=True) > 0.5
+                missing = np.where(full, 1 - shares.sum(axis=-1, keepdims=True), 0)
+                np.put_along_axis(shares, largest, np.take_along_axis(shares, largest, -1) + missing, -1)
+                return np.round(shares, max(decimals, 1))
             return np.round(arg, decimals) + 0.0  # adding 0 turns -0 into 0
         return arg
 
