@@ -74,6 +74,10 @@ DIFFERENCES = {
         "def top(x):\n    return max(row for row in x)\ndef softmax(x):\n    return np.exp(x - top(x))",
         "Yours goes through a loop in Python; the book's works on whole arrays.",
     ),
+    "one line for three names is no loop": (
+        "def softmax(x):\n    y, z = (a + x for a in (x, x))\n    e = np.exp(y)\n    return e / z",
+        "",
+    ),
     "einsum": (
         "def softmax(x):\n    return np.exp(x) / np.einsum('...i->...', x)",
         "Yours names the axes in an einsum; the book's uses none.",

@@ -52,17 +52,17 @@ def test_circuits(rng):
 
 
 def test_linear_layer(rng):
-    r"""\begin{gathered} dW^O_{rj} = \sum_{b,n} H_{bnr}\,dY_{bnj}\\ db^O_j = \sum_{b,n} dY_{bnj}\\ dH_{bnr} =
-    \sum_j dY_{bnj}W^O_{rj} \end{gathered}"""
+    r"""\begin{gathered} dW^O_{rj} = \sum_{t,p} H_{tpr}\,dY_{tpj}\\ db^O_j = \sum_{t,p} dY_{tpj}\\ dH_{tpr} =
+    \sum_j dY_{tpj}W^O_{rj} \end{gathered}"""
     hidden, weight, bias = rng.normal(size=(B, N, D)), rng.normal(size=(D, V)), rng.normal(size=V)
     d_y = rng.normal(size=(B, N, V))
 
     def loss(hidden, weight, bias):
         return np.vdot(d_y, hidden @ weight + bias)
 
-    d_weight = np.einsum("bnr,bnj->rj", hidden, d_y)
-    d_bias = np.einsum("bnj->j", d_y)
-    d_hidden = np.einsum("bnj,rj->bnr", d_y, weight)
+    d_weight = np.einsum("tpr,tpj->rj", hidden, d_y)
+    d_bias = np.einsum("tpj->j", d_y)
+    d_hidden = np.einsum("tpj,rj->tpr", d_y, weight)
     agree_with_slope(d_weight, lambda weight: loss(hidden, weight, bias), weight)
     agree_with_slope(d_bias, lambda bias: loss(hidden, weight, bias), bias)
     agree_with_slope(d_hidden, lambda hidden: loss(hidden, weight, bias), hidden)

@@ -255,10 +255,12 @@ def trained():
     return load_trained(Path(__file__).parents[2] / "chapters" / "data" / "trained.npz", "induction")
 
 
-def on_the_pair(model, b_at, seed):
-    """The weights of layer 1 from b on a, and of layer 2 from a later a on b, in a text of different letters."""
-    drawn = np.random.default_rng(seed).permutation(20)
-    text = [*drawn[: b_at + 3], drawn[b_at - 1]]
+def on_the_pair(model, b_at, seed, new=False):
+    """The weights of layer 1 from b on a, and of layer 2 from a later a (or a new letter) on b; the letters differ."""
+    rng = np.random.default_rng(seed)
+    drawn = rng.permutation(20)
+    between = rng.integers(min(7, 19 - b_at))
+    text = [*drawn[: b_at + 1 + between], drawn[-1 if new else b_at - 1]]
     _, inside = transformer([text], model.params, heads=1)
     first, second = (np.squeeze(weights) for weights in inside.weights)
     return first[b_at, b_at - 1], second[-1, b_at]
@@ -271,6 +273,9 @@ def test_the_trained_pair_breaks_after_place_12_and_the_built_pair_does_not(trai
         assert found.min() > 0.7
     else:
         assert np.median(found, axis=0).max() < 0.3
+    others = np.array([on_the_pair(trained, b_at, seed, new=True)[1] for seed in range(40, 60)])
+    assert others.mean() < 0.5  # a new letter mostly looks elsewhere, even among four tokens
+    assert b_at == 2 or np.median(others) < 0.05
     text = [0, *range(1, b_at + 4), b_at]  # a dot, then different letters; a is the letter b_at
     assert induction(text, b_at + 4)[-1].argmax() == b_at + 1
 
@@ -308,3 +313,27 @@ def test_two_features_let_each_query_pick_its_winner(seed, n):
     weights = attention(queries, np.stack([place, -(place**2) / 2], axis=1), np.eye(n))[1]
     np.testing.assert_array_equal(weights.argmax(axis=1), winner)
     assert weights.max(axis=1).min() > 0.99
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize(("m", "heads"), [(256, 4), (256, 32), (512, 8)])
+def test_a_rule_for_three_matrices_in_one_quarters_the_variance_of_the_scores(seed, m, heads):
+    """Glorot's rule on (3m, m), as PyTorch's class applies it, and on (m, m), which gives the variance 1."""
+    rng = np.random.default_rng(seed)
+    x = rng.standard_normal((128, m))
+    for outputs, wanted in ((3 * m, 0.25), (m, 1.0)):
+        limit = np.sqrt(6 / (m + outputs))
+        query, key = (split_heads(x[np.newaxis] @ rng.uniform(-limit, limit, (m, m)), heads) for _ in range(2))
+        scores = query @ key.mT / np.sqrt(m // heads)
+        assert abs(scores[..., ~np.eye(128, dtype=bool)].var() / wanted - 1) < 0.15
+
+
+def test_the_pair_that_looks_two_back_leaves_half_a_note_on_the_first_m():
+    """Place 1 asks for nothing, so it averages the dot and itself: half a note, which loses against the whole one."""
+    letters, word = 4, [0, 1, 3, 2, 1]  # .murm
+    query_weight, key_weight = previous_token_head(letters, 5)
+    query_weight[letters:] = 99 * np.eye(5, k=-2)
+    x = np.hstack([np.eye(letters)[word], np.eye(5)])
+    notes = attention(x @ query_weight, x @ key_weight, x[:, :letters], causal=True)[0]
+    np.testing.assert_allclose(notes[[1, 3]], [[0.5, 0.5, 0, 0], [0, 1, 0, 0]], atol=1e-3)
+    assert induction(word, letters, back=2)[-1].argmax() == 2  # r
