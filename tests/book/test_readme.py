@@ -83,3 +83,15 @@ def test_the_picture_is_the_one_that_a_script_draws():
 def test_every_link_leads_to_a_file():
     for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", README):
         assert (ROOT / target).exists(), target
+
+
+def test_the_memory_that_the_first_page_states_is_what_chapter_6_measures():
+    """The sentence gives whole MiB of the last row of the chapter's table, for the reader's loop and for the textbook."""
+    said = re.search(r"With ([\d,]+) tokens and one head .* needs (\d+) MiB of memory, and the textbook formula (\d+) MiB", FIRST_PAGE)
+    tokens, loop, textbook = (int(number.replace(",", "")) for number in said.groups())
+    notebook = nbformat.read(ROOT / "chapters" / "06_flash.ipynb", as_version=4)
+    (cell,) = [cell for cell in notebook.cells if cell.id == "peak-run"]
+    (shown,) = [output.data["text/plain"] for output in cell.outputs if "data" in output]
+    *_, row = [line.split() for line in shown.splitlines()]
+    assert int(row[0]) == tokens
+    assert [round(float(number)) for number in row[4:6]] == [textbook, loop]
