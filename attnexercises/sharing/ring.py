@@ -46,8 +46,8 @@ _STRIPED = Exercise(
         Mistake("half", ("(size + 1) // 2 -> size / 2", "(size - 1) // 2 -> size / 2"),
                 "Half of each block is only an approximation for large blocks; the exact count is a whole number.", 2, sets="counts"),
         Mistake("all_alike", "where(owner <= worker -> where(owner < workers",
-                "You gave every round the larger count, as if the keys always came from a worker with a smaller number. The ring wraps "
-                "around: to the left of worker 0 is the last worker.", 2, sets="counts"),
+                "You gave every round the larger count. Keys do not always come from a smaller number: to the left of worker 0 is the last "
+                "worker.", 2, sets="counts"),
         Mistake("first_round", "where(owner <= worker -> where(turn == 0",
                 "If the owner of the keys has the smaller number, a token also sees the key at its own place.", 2, sets="counts"),
         Mistake("strict", "where(owner <= worker -> where(owner < worker",

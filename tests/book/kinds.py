@@ -28,6 +28,7 @@ LOOKED_AT = [
     "chapters/index.html",
     "chapters/review.html",
     "chapters/running.html",
+    "chapters/teachers.html",
     "genindex.html",
     "py-modindex.html",
     "search.html",
