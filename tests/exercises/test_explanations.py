@@ -137,7 +137,7 @@ def test_after_right_values_no_case_is_counted_as_wrong():
 
 def test_a_coincidence_of_two_wrong_numbers_is_no_diagnosis():
     taken_once = 300 * 700 * (64 + 2 * 96)  # q k d + 2 q k v, the same number as 4 q k d
-    assert "d for both products, or counted only" in first_line(taken_once, "attention_flops")
+    assert "d for both products, or you counted" in first_line(taken_once, "attention_flops")
 
 
 @pytest.mark.parametrize("answer", [lambda x: x, lambda x: x - x.max(axis=-1, keepdims=True)])
