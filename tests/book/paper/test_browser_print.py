@@ -22,7 +22,7 @@ from tools.printing import check, pdf
 
 ROOT = pdf.ROOT
 CHAPTER, TITLE = "chapters/03_gradients", "3. Derive the backward pass and catch a planted mistake"
-# Pictures, a figure with steps, tables, formulas, an exercise, and four predictions of which two are quick checks
+# Pictures, a figure with steps, tables, formulas, an exercise, a prediction and a quick check
 SECTIONS = ["the-question", "five-gradients-one-of-them-right", "something-learns", "quick-check"]
 RUNNING = "Run the cells in your browser"
 PRINTED = [CHAPTER, "chapters/exercises", "chapters/running"]
