@@ -20,7 +20,7 @@ def _oracle(n, d, v, workers):
             place = (place + 1) % workers
             forward += numbers
             backward += numbers
-        first = (owner + 1) % workers  # the first worker, apart from the owner, with a share of the gradients
+        first = (owner + 1) % workers  # the first worker, apart from the owner, with a part of the gradients
         while first != owner:
             first = (first + 1) % workers
             backward += numbers
@@ -46,7 +46,7 @@ _RING = Exercise(
         Mistake("move_too_many", "forward = (workers - 1) -> forward = workers",
                 "Your forward has a move after the last round, when no worker needs these keys any more.", 1, sets="forward"),
         Mistake("back_move_too_many", "2 * (workers - 1) * one_move -> (2 * workers - 1) * one_move",
-                "The backward has one move too many: an owner's own share stays at home, and keys need not come home.", 3, sets="backward"),
+                "The backward has one move too many: an owner's own part of the sum stays at home, and keys need not come home.", 3, sets="backward"),
         Mistake("back_all_rounds", "2 * (workers - 1) * one_move -> 2 * workers * one_move",
                 "In the backward you let everything move in every round, and once more at the end.", 3, sets="backward"),
         Mistake("one_of_two", "2 * (workers - 1) * one_move -> (workers - 1) * one_move",
@@ -69,7 +69,7 @@ _RING = Exercise(
     hints=(
         "Follow the keys of worker 0 through a ring of three. Which workers need them, and after which move does nobody need them any more?",
         "In the backward each worker needs the keys and values again, so these travel as in the forward. The second "
-        "parcel holds their gradients: it is empty until the first worker that does not own the keys adds its share.",
+        "parcel holds their gradients: it is empty until the first worker that does not own the keys adds its part.",
         "The keys of worker 0 go to all other workers, one move for each. The parcel of gradients starts at worker 1, passes "
         "all other workers and ends at worker 0: count the links. One move of all keys and values is n (d + v) numbers.",
     ),

@@ -58,7 +58,7 @@ def backward_with(page, workers, moves_of_keys, moves_of_gradients, seed=0, n=12
     out, weights = attention(query, key, value)
     ring = page["Ring"](workers)
     saved = page["ring_forward"](query, key, value, page["Ring"](workers))
-    d_o, q, k, v_, *saved = map(ring.share, (d_out, query, key, value, *saved))
+    d_o, q, k, v_, *saved = map(ring.split, (d_out, query, key, value, *saved))
     d_query, sums = 0, [np.zeros_like(k), np.zeros_like(v_)]
     for turn in range(workers):
         more, *shares = flash_attention_backward(d_o, q, k, v_, *saved)
@@ -84,7 +84,7 @@ def test_queries_that_travel_send_as_much_forward_and_a_quarter_less_backward(pa
     workers, n, d = 4, 16, 64
     d_out, query, key, value = inputs(3, n, d, d)
     ring = page["Ring"](workers)
-    q, k, v = map(ring.share, (query, key, value))
+    q, k, v = map(ring.split, (query, key, value))
     own, parcel = flash_attention(q, k, v), None
     for _ in range(workers - 1):
         q = ring.right(q)
@@ -95,8 +95,8 @@ def test_queries_that_travel_send_as_much_forward_and_a_quarter_less_backward(pa
     assert ring.sent == (workers - 1) * n * (d + d + 1)
 
     back = page["Ring"](workers)
-    row_mean = np.sum(ring.share(d_out) * out, axis=-1)
-    d_o, q, ell, row_mean = ring.share(d_out), ring.share(query), logsumexp, row_mean
+    row_mean = np.sum(ring.split(d_out) * out, axis=-1)
+    d_o, q, ell, row_mean = ring.split(d_out), ring.split(query), logsumexp, row_mean
     d_q, d_key, d_value = np.zeros_like(q), 0, 0
     for turn in range(workers):
         if turn:
@@ -219,6 +219,27 @@ def test_the_last_move_of_the_gradients_is_not_hidden(workers):
         computed = max(computed, keys, gradients - 1) + 1
     assert computed == workers
     assert max(link, computed) + 0.5 == workers + 0.5
+
+
+@pytest.mark.parametrize("workers", [2, 3, 4, 8, 16])
+def test_half_of_the_own_block_kept_for_the_end_hides_the_last_move(workers):
+    keys, gradients, link, computed = 0.0, 0.0, 0.0, 0.5  # only half of the own block comes first
+    for turn in range(1, workers):
+        link = keys = max(link, keys) + 0.5
+        if turn > 1:
+            link = gradients = max(link, computed) + 0.5
+        computed = max(computed, keys, gradients - 1) + 1
+    assert max(max(link, computed) + 0.5, computed + 0.5) == workers  # the last move beside the other half
+
+
+@pytest.mark.parametrize("workers", [2, 4, 8])
+def test_stretches_need_half_of_the_moves_and_fair_deals_need_all(page, workers):
+    moves = {}
+    for name, owner in page["owners"](8 * workers, workers).items():
+        pairs = page["pairs_computed"](owner, workers)
+        last = [max([turn for turn in range(workers) if pairs[(u + turn) % workers, turn]]) for u in range(workers)]
+        moves[name] = sum(last)  # how far the keys of worker u have to go
+    assert moves["stripes"] == moves["zigzag"] == workers * (workers - 1) == 2 * moves["stretches"]
 
 
 def test_gathered_keys_of_one_layer_fit():
