@@ -14,7 +14,8 @@ from nbval.plugin import IPyNbCell
 
 ROOT = Path(__file__).parent
 # What tests import: the packages, what rooms share (tests), what the files of one folder share, and what is benchmarked.
-FOLDERS = [ROOT, ROOT / "tests", ROOT / "benchmarks", *sorted(ROOT.glob("tests/*/")), *sorted(ROOT.glob("tests/tools/*/"))]
+SHARED = [folder for folders in ("tests/*/", "tests/book/*/", "tests/tools/*/") for folder in sorted(ROOT.glob(folders))]
+FOLDERS = [ROOT, ROOT / "tests", ROOT / "benchmarks", *SHARED]
 sys.path[:0] = map(str, FOLDERS)
 
 import attnexercises  # noqa: E402, F401  before pytest runs one of its files for the examples, which would make each class twice

@@ -4,10 +4,7 @@ The command of `make pdf` prints three pages here, one of them a chapter with so
 prints the whole book.
 """
 
-import collections
-import contextlib
 import io
-import os
 import re
 import subprocess
 import sys
@@ -16,16 +13,13 @@ from types import SimpleNamespace
 import pypdf
 import pytest
 import yaml
+from pdf_difference import first_difference
+from three_pages import CHAPTER, PRINTED, RUNNING, SECTIONS, TITLE, counted
 
 from tools import browser
 from tools.printing import check, pdf
 
 ROOT = pdf.ROOT
-CHAPTER, TITLE = "chapters/03_gradients", "3. Derive the backward pass and catch a planted mistake"
-# Pictures, a figure with steps, tables, formulas, an exercise, a prediction and a quick check
-SECTIONS = ["the-question", "five-gradients-one-of-them-right", "something-learns", "quick-check"]
-RUNNING = "Run the cells in your browser"
-PRINTED = [CHAPTER, "chapters/exercises", "chapters/running"]
 KEY = CHAPTER.replace("/", "-")
 TEXT_WIDTH = 605  # px: A4 less the margins that paper.css gives it, at 96 px an inch
 SEEN = """() => [...document.querySelectorAll("body *")].filter(element => element.getClientRects().length).map(element => {
@@ -52,66 +46,6 @@ CUT = """width => {
         return scrolls || beyond(element.getBoundingClientRect()) && (!element.closest("pre") || words(element).some(beyond));
     }).map(element => `${element.tagName}.${element.className}: ${element.textContent.slice(0, 60)}`);
 }"""
-
-
-def shortened(page):
-    """A page with some of its sections, and the ids that went with the others."""
-    article = page.index("<article")
-    depth, since, kept, gone = 0, 0, "", ""
-    for tag in re.compile(r"<section\b[^>]*>|</section>").finditer(page, article):
-        if tag[0] != "</section>":
-            depth += 1
-            if depth == 2:
-                kept, since = kept + page[since : tag.start()], tag.start()
-        else:
-            depth -= 1
-            if depth == 1:
-                section = page[since : tag.end()]
-                if re.match(r'<section id="([^"]*)"', section)[1] in SECTIONS:
-                    kept += section
-                else:
-                    gone += section
-                since = tag.end()
-    return kept + page[since:], set(re.findall(r'\bid="([^"]*)"', gone))
-
-
-@pytest.fixture(scope="module")
-def small(site, tmp_path_factory):
-    """The pages to be printed as a site of their own, with links to what is in it."""
-    folder = tmp_path_factory.mktemp("site")
-    pages = {name: (site / f"{name}.html").read_text(encoding="utf-8") for name in ["index", *PRINTED]}
-    pages[CHAPTER], gone = shortened(pages[CHAPTER])
-    assert all(f'<section id="{name}">' in pages[CHAPTER] for name in SECTIONS)
-    dead = re.compile(rf' href="(?:[\w./]*{CHAPTER.split("/")[1]}\.html)?#(?:{"|".join(map(re.escape, sorted(gone)))})"')
-    for name, text in pages.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / f"{name}.html").write_text(dead.sub("", text), encoding="utf-8")
-    for source in [*(site / "_static").iterdir(), *(site / "_images").iterdir()]:
-        target = folder / source.relative_to(site)
-        target.parent.mkdir(exist_ok=True)
-        target.symlink_to(source)
-    return folder
-
-
-@pytest.fixture(scope="module")
-def book(chromium, small, tmp_path_factory):
-    """Three pages as a book, from the command of `make pdf` with the browser that is running already.
-
-    Reading a PDF takes longer than printing it, so the tests look at what the command has read.
-    """
-    output, line, texts, said = tmp_path_factory.mktemp("paper") / "book.pdf", io.StringIO(), [], []
-    read, spoken = pypdf.PageObject.extract_text, check.spoken
-    with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(line):
-        patch.setattr(browser, "launched", lambda: contextlib.nullcontext(chromium))
-        patch.setattr(pypdf.PageObject, "extract_text", lambda page: texts.append(read(page)) or texts[-1])
-        patch.setattr(check, "spoken", lambda *given: said.extend(spoken(*given)) or said)
-        assert pdf.main(["--site", str(small), "--output", str(output), "--pages", *PRINTED]) == 0
-    return SimpleNamespace(path=output, reader=pypdf.PdfReader(output), counts=counted(line.getvalue()), texts=texts, said=said)
-
-
-def counted(said):
-    """The numbers in the line that the command prints in the end."""
-    return {name: int(number) for number, name in re.findall(r"(\d+) ([a-z][a-z ]*),", said)}
 
 
 def test_everything_on_the_pages_is_in_the_pdf(book, record_property):
@@ -273,39 +207,6 @@ def test_the_same_pages_give_the_same_bytes_whatever_the_window_has_seen(book, c
     parts = pdf.chosen(pdf.parts(ROOT), PRINTED)
     content, _ = pdf.checked(Forgetful(chromium), small, parts, pdf.settings(ROOT))
     assert first_difference(content, book.path.read_bytes()) == ""
-
-
-def first_difference(one, other):
-    """The first object in which two PDF files differ, as text, or "". Pytest's own comparison of megabytes takes an hour."""
-    if one == other:
-        return ""
-    pair = [pypdf.PdfReader(io.BytesIO(content)) for content in (one, other)]
-    more, fewer = (sorted((kinds(a) - kinds(b)).elements()) for a, b in (pair, pair[::-1]))
-    if more or fewer:
-        return f"only in the first: {more}; only in the second: {fewer}"
-    for number in range(1, max(reader.trailer["/Size"] for reader in pair)):
-        shown = [in_full(reader.get_object(number)) for reader in pair]
-        if shown[0] != shown[1]:
-            place = len(os.path.commonprefix(shown))
-            return f"object {number}, from letter {place}: " + ", ".join(text[max(0, place - 80) : place + 200] for text in shown)
-    return "the same objects, stored differently"
-
-
-def kinds(reader):
-    """How many objects of each kind a file has; fonts by their names, streams by their beginning."""
-    found = collections.Counter()
-    for number in range(1, reader.trailer["/Size"]):
-        thing = reader.get_object(number)
-        if isinstance(thing, dict):
-            stream = repr(thing.get_data()[:60]) if hasattr(thing, "get_data") and "/Length1" not in thing else ""
-            found[" ".join([*(str(thing.get(key, "")) for key in ("/Type", "/Subtype", "/BaseFont", "/S")), stream])] += 1
-    return found
-
-
-def in_full(thing):
-    """An object of a PDF as text, with the content of a stream."""
-    text = re.sub(r"IndirectObject\((\d+), \d+, \d+\)", r"\1", str(thing))  # without the place of its reader in the memory
-    return f"{text} {thing.get_data()!r}" if hasattr(thing, "get_data") else text
 
 
 def test_a_paragraph_that_does_not_print_is_an_error(chromium, small, tmp_path):
