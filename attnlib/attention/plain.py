@@ -3,8 +3,8 @@
 import numpy as np
 
 from attnlib.attention.grouped import fold_heads
-from attnlib.checks.arrays import as_float, as_integer, quiet
-from attnlib.checks.inputs import as_mask, attention_inputs, heads_fit
+from attnlib.checks.arrays import as_integer, quiet
+from attnlib.checks.inputs import attention_inputs
 from attnlib.masks import causal_mask, sliding_window_mask
 
 
@@ -169,75 +169,6 @@ def attention_backward(d_out, query, key, value, weights, *, scale=None):
     return tuple(gradient.astype(dtype, copy=False) for gradient in (d_query, d_key, d_value))
 
 
-@quiet
-def attention_mask_backward(d_out, value, weights, mask):
-    r"""Gradient of `attention` with respect to an additive mask (a learned bias, for example).
-
-    .. math:: dmask = dscores, \quad\text{summed over the axes along which the mask was broadcast}
-
-    Parameters
-    ----------
-    d_out : array_like of shape (..., q, v)
-        Gradient of the loss with respect to `out`.
-    value : array_like of shape (..., k, v)
-        As given to `attention`.
-    weights : array_like of shape (..., q, k)
-        What `attention` returned.
-    mask : array_like
-        The additive mask, as given to `attention`.
-
-    Returns
-    -------
-    d_mask : ndarray of the shape of `mask`
-        Zero where `mask` is ``-inf``: such an entry is a constant.
-
-    Raises
-    ------
-    TypeError
-        If an argument has the wrong type, or `mask` is boolean: a boolean mask has no gradient.
-    ValueError
-        If the shapes do not fit.
-
-    Examples
-    --------
-    >>> mask = np.zeros(2)
-    >>> out, weights = attention(np.ones((1, 2)), np.ones((2, 2)), [[0.0], [4.0]], mask=mask)
-    >>> attention_mask_backward([[1.0]], [[0.0], [4.0]], weights, mask)
-    array([-1.,  1.])
-
-    A bias for each of 6 query heads that share 3 key heads; its gradient is summed over 2 texts and their queries:
-
-    >>> rng = np.random.default_rng(0)
-    >>> query, key, value = (rng.normal(size=(2, heads, 5, 4)) for heads in (6, 3, 3))
-    >>> bias = rng.normal(size=(6, 1, 5))
-    >>> out, weights = attention(query, key, value, mask=bias)
-    >>> attention_mask_backward(out, value, weights, bias).shape
-    (6, 1, 5)
-    """
-    function = "attention_mask_backward"
-    (d_out, value, weights), dtype = as_float(function, d_out=d_out, value=value, weights=weights)
-    if (
-        weights.ndim < 2
-        or d_out.shape[:-1] != weights.shape[:-1]
-        or (weights.shape[-1], d_out.shape[-1]) != value.shape[-2:]
-        or not heads_fit(weights, value)
-    ):
-        raise ValueError(
-            f"{function}: d_out, value and weights must have the shapes of one call of attention.\n"
-            f"  d_out   (..., q, v): {d_out.shape}\n"
-            f"  value   (..., k, v): {value.shape}\n"
-            f"  weights (..., q, k): {weights.shape}"
-        )
-    mask = as_mask(function, mask, weights.shape, weights.dtype)
-    if mask.dtype.kind == "b":
-        raise TypeError(f"{function}: mask must be additive (float); a boolean mask has no gradient.")
-    # forward: weights = softmax(scores + mask)
-    d_scores = _d_scores(fold_heads(d_out, like=value), value, fold_heads(weights, like=value))
-    # forward: mask is broadcast to the shape of the scores
-    d_mask = _sum_to_shape(d_scores.reshape(weights.shape), mask.shape)
-    return d_mask.astype(dtype, copy=False)
-
-
 def _hide(scores, mask, causal, window, offset):
     # In place: `np.copyto(scores, -np.inf, where=...)` is np.where without a second array of q × k scores.
     if mask is not None and mask.dtype.kind == "b":
@@ -272,9 +203,3 @@ def _d_scores(d_out, value, weights):
     d_weights -= row_mean
     d_weights *= weights  # in place: this is d_scores now
     return d_weights
-
-
-def _sum_to_shape(array, shape):
-    # What broadcasting repeated, its gradient sums: first the axes it added, then those of size 1.
-    array = array.sum(axis=tuple(range(array.ndim - len(shape))))
-    return array.sum(axis=tuple(axis for axis, size in enumerate(shape) if size == 1), keepdims=True)

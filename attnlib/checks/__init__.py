@@ -3,7 +3,8 @@
 Read in this order:
 
 1. `arrays`: numbers of any kind become float arrays; float32 stays float32; shapes and sizes are compared.
-2. `inputs`: query, key, value, mask and scale, checked together.
+2. `masks`: a mask is boolean or additive, and its shape fits the scores.
+3. `inputs`: query, key, value, mask and scale, checked together.
 """
 
 from attnlib.checks.arrays import (
@@ -17,7 +18,8 @@ from attnlib.checks.arrays import (
     quiet,
     same_shape,
 )
-from attnlib.checks.inputs import AttentionInputs, as_mask, as_mask_array, attention_inputs, heads_fit
+from attnlib.checks.inputs import AttentionInputs, attention_inputs, heads_fit
+from attnlib.checks.masks import as_mask, as_mask_array
 
 __all__ = [
     "as_float",

@@ -4,7 +4,8 @@ import numpy as np
 
 from attnlib.attention import attention
 from attnlib.checks.arrays import quiet
-from attnlib.checks.inputs import as_mask, attention_inputs
+from attnlib.checks.inputs import attention_inputs
+from attnlib.checks.masks import as_mask
 from attnlib.decoding.kv_cache import KVCache, SlidingKVCache
 from attnlib.masks import causal_mask, combine_masks
 from attnlib.multihead.heads import merge_heads

@@ -10,7 +10,7 @@ from functools import reduce
 import numpy as np
 
 from attnlib.checks.arrays import as_integer
-from attnlib.checks.inputs import as_mask_array
+from attnlib.checks.masks import as_mask_array
 
 
 def causal_mask(q, k, *, offset=0):
