@@ -29,9 +29,8 @@ def test_one_step(rng):
 
 
 def test_call_time():
-    r"""\begin{aligned} \text{seconds} &\ge \frac{\text{bytes of weights and caches}}{\text{bytes read per second}}\\[6pt]
-    \text{seconds} &\ge \frac{2\times\text{tokens in the call}\times\text{weights}}{\text{operations per second}}
-    \end{aligned}"""
+    r"""\begin{aligned} \text{time} &\ge \frac{\text{bytes of weights and caches}}{\text{bytes read per second}}\\[6pt]
+    \text{time} &\ge \frac{2\times\text{tokens}\times\text{weights}}{\text{operations per second}} \end{aligned}"""
     layers, m, heads, d, hidden, tokens = 3, 64, 4, 16, 256, 5
     weights = layers * (4 * m * m + 2 * m * hidden)  # what each token passes through
     assert weights == count_model_parameters(layers, m, heads, d, hidden=hidden).total
@@ -51,7 +50,7 @@ def test_bytes():
 
 
 def test_latent_cache(rng):
-    r"""\begin{aligned} \mathbf q\,K_j^\top &= \mathbf q\,(z_jU^K)^\top = \bigl(\mathbf
+    r"""\begin{aligned} \mathbf q\,K_j^\top &= \mathbf q\,(z_jU^K)^\top\\ &= \bigl(\mathbf
     q\,U^{K\top}\bigr)z_j^\top\\ \sum_j P_jV_j &= \Bigl(\sum_j P_jz_j\Bigr)U^V \end{aligned}"""
     width = 3  # of the latent
     query, latent = rng.normal(size=D), rng.normal(size=(N, width))
