@@ -29,7 +29,7 @@ def test_one_step(rng):
 
 
 def test_call_time():
-    r"""\begin{aligned} \text{time} &\ge \frac{\text{bytes of weights and caches}}{\text{bytes read per second}}\\[6pt]
+    r"""\begin{aligned} \text{time} &\ge \frac{\text{bytes to read}}{\text{bytes read per second}}\\[6pt]
     \text{time} &\ge \frac{2\times\text{tokens}\times\text{weights}}{\text{operations per second}} \end{aligned}"""
     layers, m, heads, d, hidden, tokens = 3, 64, 4, 16, 256, 5
     weights = layers * (4 * m * m + 2 * m * hidden)  # what each token passes through
