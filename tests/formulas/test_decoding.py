@@ -3,24 +3,41 @@
 import numpy as np
 from formula_cases import D, M, N, V, agree, softmax
 
-from attnlib.costs import kv_cache_bytes
-from attnlib.decoding import KVCache, attend_with_cache
+from attnlib.attention import attention
+from attnlib.costs import A100, count_model_flops, count_model_parameters, kv_cache_bytes
+from attnlib.decoding import KVCache, SlidingKVCache, attend_with_cache
+from attnlib.masks import sliding_window_mask
 
 
 def test_one_step(rng):
-    r"""\begin{aligned} K_{\le t} &= \begin{bmatrix}K_{\le t-1}\\ x_tW^K\end{bmatrix}, \qquad V_{\le t} =
-    \begin{bmatrix}V_{\le t-1}\\ x_tW^V\end{bmatrix}\\[2pt] O_t &=
-    \operatorname{softmax}\bigl(c\;x_tW^Q\,K_{\le t}^{\top}\bigr)\,V_{\le t} \end{aligned}"""
+    r"""\begin{aligned} K &\leftarrow \operatorname{last}_w\begin{bmatrix}K\\ x_tW^K\end{bmatrix}\\[2pt]
+    V &\leftarrow \operatorname{last}_w\begin{bmatrix}V\\ x_tW^V\end{bmatrix}\\[2pt] O_t &=
+    \operatorname{softmax}\bigl(c\;x_tW^Q\,K^{\top}\bigr)\,V \end{aligned}"""
     x = rng.normal(size=(N, M))
     query_weight, key_weight, value_weight = (rng.normal(size=(M, width)) / np.sqrt(M) for width in (D, D, V))
-    cache = KVCache(N, d=D, v=V)
-    keys, values = np.zeros((0, D)), np.zeros((0, V))
-    for t in range(N):
-        query = x[t : t + 1] @ query_weight
-        keys = np.concatenate([keys, x[t : t + 1] @ key_weight])
-        values = np.concatenate([values, x[t : t + 1] @ value_weight])
-        out = softmax(query @ keys.T / np.sqrt(D)) @ values
-        agree(out, attend_with_cache(query, keys[t:], values[t:], cache)[0])
+    for w in (1, 3, N, N + 2):
+        keys, values, cache = np.zeros((0, D)), np.zeros((0, V)), SlidingKVCache(w, d=D, v=V)
+        mask = sliding_window_mask(N, N, w)
+        expected, _ = attention(x @ query_weight, x @ key_weight, x @ value_weight, mask=mask)
+        for t in range(N):
+            query = x[t : t + 1] @ query_weight
+            keys = np.concatenate([keys, x[t : t + 1] @ key_weight])[-w:]
+            values = np.concatenate([values, x[t : t + 1] @ value_weight])[-w:]
+            out = softmax(query @ keys.T / np.sqrt(D)) @ values
+            agree(out, attend_with_cache(query, keys[-1:], values[-1:], cache)[0])
+            agree(out, expected[t : t + 1])
+
+
+def test_call_time():
+    r"""\begin{aligned} \text{time} &\ge \frac{\text{bytes to read}}{\text{bytes read per second}}\\[6pt]
+    \text{time} &\ge \frac{2\times\text{tokens}\times\text{weights}}{\text{operations per second}} \end{aligned}"""
+    layers, m, heads, d, hidden, tokens = 3, 64, 4, 16, 256, 5
+    weights = layers * (4 * m * m + 2 * m * hidden)  # what each token passes through
+    assert weights == count_model_parameters(layers, m, heads, d, hidden=hidden).total
+    flops = count_model_flops(tokens, layers, m, heads, d, hidden=hidden)
+    agree(2 * tokens * weights, flops.projections + flops.mlp)
+    seconds = 2 * weights / A100.bandwidth, 2 * weights / A100.peak_flops["float16"]  # read once in float16, used once
+    assert 200 * seconds[1] < seconds[0] < 201 * seconds[1]
 
 
 def test_bytes():
@@ -33,7 +50,7 @@ def test_bytes():
 
 
 def test_latent_cache(rng):
-    r"""\begin{aligned} \mathbf q\,K_j^\top &= \mathbf q\,(z_jU^K)^\top = \bigl(\mathbf
+    r"""\begin{aligned} \mathbf q\,K_j^\top &= \mathbf q\,(z_jU^K)^\top\\ &= \bigl(\mathbf
     q\,U^{K\top}\bigr)z_j^\top\\ \sum_j P_jV_j &= \Bigl(\sum_j P_jz_j\Bigr)U^V \end{aligned}"""
     width = 3  # of the latent
     query, latent = rng.normal(size=D), rng.normal(size=(N, width))

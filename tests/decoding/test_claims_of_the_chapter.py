@@ -1,0 +1,234 @@
+"""What chapter 10 says of decoding, with other sizes and starts than its cells have, and with the controls that its claims need."""
+
+from pathlib import Path
+
+import nbformat
+import numpy as np
+import pytest
+
+from attnlib.attention import attention
+from attnlib.costs import A100, count_model_parameters, kv_cache_bytes
+from attnlib.decoding import KVCache, attend_with_cache
+from attnlib.masks import causal_mask
+from attnlib.positions import rotary
+from attnlib.softmax import softmax
+from attnlib.training import init_transformer, transformer
+
+ROOT = Path(__file__).resolve().parents[2]
+CHAPTER = ROOT / "chapters/10_decoding.ipynb"
+SEEDS = range(8)
+LLAMA = dict(hidden=11008, mlp_matrices=3, vocabulary=32000, embeddings=2)
+
+
+def drawn(seed, *shapes):
+    rng = np.random.default_rng(seed)
+    return [rng.standard_normal(shape) for shape in shapes]
+
+
+def alike(one, other):
+    return np.allclose(one, other, rtol=0, atol=1e-10)
+
+
+def run(ids):
+    """The names that cells of the chapter define."""
+    cells = {cell["id"]: cell.source for cell in nbformat.read(CHAPTER, as_version=4).cells}
+    names = {}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("attnpage.plotting.setup", lambda: None)
+        patch.chdir(CHAPTER.parent)
+        for id in ids:
+            exec(cells[id], names)
+    return names
+
+
+# --- the old rows ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n", [1, 2, 7, 100, 4096])
+def test_starting_anew_costs_a_third_of_n_plus_two_times_as_much(n):
+    anew, once = sum(t * (t + 1) // 2 for t in range(1, n + 1)), n * (n + 1) // 2
+    assert 3 * anew == (n + 2) * once
+
+
+@pytest.mark.parametrize("layers", [1, 2, 4])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_old_rows_stay_in_every_layer_under_a_causal_mask_and_only_there(seed, layers):
+    parts = dict(heads=2, positions="rotary")
+    params = init_transformer(np.random.default_rng(seed), vocabulary=9, m=8, layers=layers, norm=True, hidden=16, **parts)
+    tokens = np.random.default_rng(seed).integers(9, size=8)
+    for causal in (True, False):
+        (short, kept), (long, grown) = (transformer(tokens[:k], params, causal=causal, **parts) for k in (7, 8))
+        assert alike(short, long[:7]) is causal
+        for before, after in zip(kept.layers, grown.layers, strict=True):
+            assert alike(before.attention.key, after.attention.key[..., :7, :]) is (causal or before is kept.layers[0])
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_new_row_needs_keys_and_values_and_nothing_else_of_the_past(seed):
+    query, key, value = drawn(seed, (7, 4), (7, 4), (7, 3))
+    expected = attention(query, key, value, causal=True)[0][-1:]
+    assert alike(attention(query[-1:], key, value)[0], expected)
+    for changed in range(2):  # each of the two is needed
+        past = [key.copy(), value.copy()]
+        past[changed][0] += 1
+        assert not alike(attention(query[-1:], *past)[0], expected)
+
+
+# --- chunks ---------------------------------------------------------------------------------------
+
+
+def top_left(query, key, value, cache):
+    cache.append(key, value)
+    return attention(query, cache.keys, cache.values, causal=True)
+
+
+@pytest.mark.parametrize("sizes", [[5, 1, 1, 1], [3, 3, 2], [1] * 8, [8], [1, 7], [4, 4]])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_all_cuts_give_the_full_forward_pass_and_the_top_left_corner_only_one_call(seed, sizes):
+    query, key, value = drawn(seed, (8, 4), (8, 4), (8, 3))
+    whole, _ = attention(query, key, value, causal=True)
+    for attend in (attend_with_cache, top_left):
+        cache, outs = KVCache(8, d=4, v=3), []
+        for rows in np.split(np.arange(8), np.cumsum(sizes)[:-1]):
+            outs.append(attend(query[rows], key[rows], value[rows], cache)[0])
+        assert alike(np.concatenate(outs), whole) is (attend is attend_with_cache or len(sizes) == 1)
+
+
+def test_under_a_mask_from_the_top_left_a_single_query_sees_key_0_alone():
+    query, key, value = drawn(0, (1, 4), (6, 4), (6, 3))
+    assert alike(attention(query, key, value, causal=True)[0], value[:1])
+    assert not alike(attention(query, key, value, mask=causal_mask(1, 6, offset=5))[0], value[:1])
+
+
+# --- what a call costs ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("m", [64, 4096, 12288])
+def test_the_cache_is_as_large_as_the_matrices_at_six_times_the_width(m):
+    matrices = count_model_parameters(1, m, 8, m // 8, hidden=4 * m).total
+    cache = [kv_cache_bytes(1, 1, k, 8, m // 8) / 2 for k in (6 * m, 2 * m)]
+    assert cache[0] == matrices == 12 * m**2
+    assert cache[1] == 4 * m**2  # the matrices of attention alone
+
+
+def test_llama_2_on_an_a100():
+    parts = count_model_parameters(32, 4096, 32, 128, **LLAMA)
+    weights, read = parts.total, 1000 / A100.bandwidth
+    assert f"{weights / 1e9:.2f} {2 * weights / 1e9:.1f} {2 * weights * read:.1f}" == "6.74 13.5 8.7"
+    cache = kv_cache_bytes(1, 32, 4096, 32, 128)
+    assert f"{cache * read:.1f}" == "1.4"
+    assert f"{parts.vocabulary / weights:.0%}" == "4%"
+    assert int((40e9 - 2 * weights) / cache) == 12
+    compute = 2000 * weights / A100.peak_flops["float16"]
+    assert 200 * compute < 2 * weights * read < 201 * compute
+    assert f"{2048 * compute / (2 * weights * read):.1f}" == "10.2"
+    assert 1 * weights * read < 2 * weights * read  # one byte a weight: half of the first bound, and the second is as it was
+    assert f"{2 * weights / 1.7e12 * 1000:.1f} {1000 / 104.9:.1f}" == "7.9 9.5"  # gpt-fast: bound and measurement
+    assert 155.58 / 104.9 < 2 and 196.80 / 104.9 < 4  # fewer bytes: faster, and not in proportion
+
+
+def test_a_third_of_mlps_with_a_gate_changes_little():
+    gated = count_model_parameters(1, 4096, 32, 128, hidden=11008, mlp_matrices=3).total
+    assert abs(gated / (12 * 4096**2) - 1) < 0.01
+
+
+def test_what_a_cached_token_costs_with_and_without_sharing():
+    heads, d, found = 128, 128, {}
+    for name, kept, keys, values in (
+        ("own", 2 * heads * d, d, d), ("8", 2 * 8 * d, d, d), ("1", 2 * d, d, d), ("latent", 576, 576, 512)
+    ):  # fmt: skip
+        reading, computing = 2 * kept / A100.bandwidth, 2 * heads * (keys + values) / A100.peak_flops["float16"]
+        found[name] = f"{1e9 * max(reading, computing):.2g}", "memory" if reading >= computing else "arithmetic"
+    assert found == {"own": ("42", "memory"), "8": ("2.6", "memory"), "1": ("0.33", "memory"), "latent": ("0.89", "arithmetic")}
+
+
+def test_the_smallest_of_three_models_keeps_the_largest_cache():
+    kept = {name: layers * kv * d for name, layers, kv, d in (("PaLM", 118, 1, 256), ("7B", 32, 32, 128), ("70B", 80, 8, 128))}
+    assert sorted(kept, key=kept.get, reverse=True) == ["7B", "70B", "PaLM"]
+    assert list(kept.values()) == [30208, 131072, 81920]
+
+
+# --- latents and rings ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_query_is_carried_to_the_latent_unless_each_key_is_rotated_by_its_position(seed):
+    k, d, width = 40, 6, 5
+    Z, up, q = drawn(seed, (k, width), (width, d), (d,))
+    for turned in (False, True):
+        keys = rotary(Z @ up, np.arange(k)) if turned else Z @ up
+        # Is there one vector in the latent space whose products with all rows of Z are the scores?
+        carried, *_ = np.linalg.lstsq(Z, keys @ q, rcond=None)
+        assert alike(Z @ carried, keys @ q) is not turned
+    assert alike(Z @ (up @ q), (Z @ up) @ q)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_order_of_the_rows_does_not_matter_without_a_bias_for_distances(seed):
+    query, key, value = drawn(seed, (1, 4), (9, 4), (9, 3))
+    order, bias = np.random.default_rng(seed).permutation(9), -0.5 * np.arange(9)[::-1]
+    assert alike(attention(query, key[order], value[order])[0], attention(query, key, value)[0])
+    with_bias = [softmax(query @ rows.T / 2 + bias) @ values for rows, values in ((key, value), (key[order], value[order]))]
+    assert not alike(*with_bias)
+
+
+# --- the small writer -----------------------------------------------------------------------------
+
+
+@pytest.mark.thorough
+def test_a_cache_changes_no_text_and_the_comparison_can_say_no():
+    names = run(["imports", "writer-run", "writer-check"])
+    texts = [names["with_cache"](seed) for seed in SEEDS]
+    assert all(np.array_equal(text, names["without"](seed)) for seed, text in zip(SEEDS, texts, strict=True))
+    assert not any(np.array_equal(text, names["without"](seed, slice(-1, None))) for seed, text in zip(SEEDS, texts, strict=True))
+    assert len({tuple(text) for text in texts}) == 8  # the texts differ, so their agreement says something
+    assert min(len(set(text[10:].tolist())) for text in texts) > 10
+
+
+@pytest.fixture(scope="module")
+def reading():
+    names = run(["imports", "writer-run", "window-run"])
+
+    def loss(last, first=0, in_cache=False, start=256):
+        found = []
+        for piece in names["pieces"]:
+            logits, _ = names["read_text"](piece[:-1], last, first, in_cache)
+            shifted = logits - logits.max(axis=-1, keepdims=True)
+            log_p = shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
+            found.append(-log_p[np.arange(384), piece[1:]][start:].mean())
+        return np.array(found)
+
+    return names, loss
+
+
+@pytest.mark.thorough
+def test_a_window_keeps_the_loss_and_old_keys_spoil_it_unless_positions_are_within_the_cache(reading):
+    names, loss = reading
+    late, early = names["late"], {name: rows[:, 64:128].mean() for name, rows in names["losses"].items()}
+    window = late["the last 64"]
+    assert len(window) == 24 and np.all(late["everything"] > window + 0.1)
+    assert late["everything"].mean() > np.log(30) > 3.4 > late["4 + 60, positions in the text"].mean()
+    assert np.all(late["4 + 60, positions in the text"] > window + 0.1)
+    assert np.all(np.abs(late["4 + 60, positions in the cache"] - window) < 0.1)
+    assert abs(window.mean() - early["the last 64"]) < 0.1
+    assert max(early.values()) - min(early.values()) < 0.05  # up to the length of the training all are alike
+    at = names["losses"]["4 + 60, positions in the text"].mean(axis=0) - names["losses"]["the last 64"].mean(axis=0)
+    assert at[336:].mean() > 0.5 and abs(at[256:288].mean()) < 0.2  # at some distances, not at all
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(("last", "first"), [(28, 4), (60, 1), (112, 8)])
+def test_other_windows_and_other_numbers_of_first_tokens_say_the_same(reading, last, first):
+    _, loss = reading
+    window, in_text, in_cache = loss(last + first), loss(last, first), loss(last, first, True)
+    assert np.sum(in_text > window + 0.1) >= 23 and in_text.mean() > window.mean() + 0.2
+    assert np.all(np.abs(in_cache - window) < 0.15) and abs(in_cache.mean() - window.mean()) < 0.03
+
+
+@pytest.mark.thorough
+def test_the_writer_has_no_sinks(reading):
+    names, _ = reading
+    equal = np.mean(4 / (np.arange(64, 128) + 1))
+    for piece in names["pieces"]:
+        for layer in names["read_text"](piece[:-1], 384)[1]:
+            assert layer[:, 64:128, :4].sum(axis=-1).mean(axis=1).max() < equal
