@@ -11,12 +11,12 @@ from attnexercises.flash import forward_mistakes
 
 
 def flash_forward(query, key, value, block, causal):
-    (q, d), k = query.shape, len(key)
-    accumulated = np.zeros((q, value.shape[1]))
-    maximum, total = np.full((q, 1), -np.inf), np.zeros((q, 1))
+    (q, d), k, dtype = query.shape, len(key), query.dtype
+    accumulated = np.zeros((q, value.shape[1]), dtype)
+    maximum, total = np.full((q, 1), -np.inf, dtype), np.zeros((q, 1), dtype)
     for start in range(0, k, block):
         columns = slice(start, start + block)
-        scores = query @ key[columns].T / np.sqrt(d)
+        scores = query @ key[columns].T / d**0.5
         if causal:
             positions = np.arange(start, start + scores.shape[1])
             last_visible = np.arange(q)[:, np.newaxis] + k - q
@@ -170,7 +170,7 @@ def _wide(query, key):
 
 
 _FORWARD = Exercise(
-    title="One pass over the keys", level="hard", minutes=30, blanks=9, oracle=_forward_oracle, solution=flash_forward,
+    title="One pass over the keys", level="hard", minutes=30, blanks=7, oracle=_forward_oracle, solution=flash_forward,
     probes=(
         Probe("all sizes differ, the last block shorter", _case(5, 7, 3, v=6)),
         Probe("causal, square", _case(6, 6, 2, True, d=7, v=5), why="Blocks above, on and below the diagonal."),

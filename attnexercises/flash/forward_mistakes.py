@@ -26,7 +26,7 @@ FLASH_FORWARD = (
             "The new maximum is that of the block alone. The running maximum is the larger of the old maximum "
                 "and the block's.", 3, sets="maximum"),
     Mistake("pad_zero_keys",
-            "k = query.shape, len(key) -> k = query.shape, len(key)\n"
+            "k, dtype = query.shape, len(key), query.dtype -> k, dtype = query.shape, len(key), query.dtype\n"
             "key, value = (np.pad(part, ((0, -k % block), (0, 0))) for part in (key, value))",
             "The zero keys that fill up the last block have the score 0 and take weight. Give them the score "
                 "-inf.", 1),
@@ -51,9 +51,9 @@ FLASH_FORWARD = (
             "The logsumexp lacks the maximum, against which the total is measured.", 3, sets="logsumexp"),
     Mistake("lse_minus_m", "maximum + np.log(total) -> np.log(total) - maximum",
             "The maximum has the wrong sign in the logsumexp. It was subtracted from every score, so add it.", 3, sets="logsumexp"),
-    Mistake("m_init_0", "-np.inf), np.zeros -> 0.0), np.zeros",
+    Mistake("m_init_0", "-np.inf, dtype) -> 0.0, dtype)",
             "The maximum starts at 0, and scores far below 0 vanish. The maximum of nothing is -inf.", 1, shows="lost"),
-    Mistake("no_scale", "/ np.sqrt(d) ->",
+    Mistake("no_scale", "/ d**0.5 ->",
             "The scores are not scaled. Divide the dot products by the root of d before the softmax.", 1, sets="scale"),
     Mistake("no_rescale", "np.exp(maximum - finite) -> 1.0",
             "Neither the total nor the output is rescaled when the maximum rises. Both are measured against the "
@@ -118,8 +118,8 @@ FLASH_FORWARD = (
                 "hidden keys.", 3, sets="hide"),
     Mistake("hidden_zero", "last_visible, -np.inf -> last_visible, 0.0",
             "A score of 0 does not hide a key. The exponential of 0 is 1, so the key still gets a weight.", 1, sets="hide"),
-    Mistake("scale_d", "np.sqrt(d) -> d", "The scores are divided by d. Divide them by the root of d.", 1, sets="scale"),
-    Mistake("scale_v", "np.sqrt(d) -> np.sqrt(value.shape[1])",
+    Mistake("scale_d", "d**0.5 -> d", "The scores are divided by d. Divide them by the root of d.", 1, sets="scale"),
+    Mistake("scale_v", "d**0.5 -> value.shape[1]**0.5",
             "The scores are divided by the root of v, the width of the values. Use d, the width of queries and "
                 "keys.", 1, sets="scale"),
     Mistake("no_max",

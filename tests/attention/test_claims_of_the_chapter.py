@@ -181,16 +181,6 @@ def test_one_head_drawn_by_the_rule_of_glorot(d, spread):
         assert abs(scores.std() / spread - 1) < 0.2
 
 
-def test_blind_to_order_is_more_than_counting_words():
-    """The mean output of two words is no sum of what each word contributes alone."""
-    for seed in STARTS:
-        x = np.random.default_rng(seed).standard_normal((3, 4))
-        together = attention(x, x, x)[0].mean(axis=0)
-        alone = np.mean([attention(each, each, each)[0][0] for each in x[:, np.newaxis]], axis=0)
-        assert np.allclose(attention(x[::-1], x[::-1], x[::-1])[0].mean(axis=0), together)
-        assert np.abs(together - alone).max() > 0.01
-
-
 @pytest.mark.parametrize("half", [0.0, 1.0, -3.0])
 def test_a_wrong_half_in_the_distance_is_seen_with_keys_of_unequal_length_only(half):
     def weights(keys, half):
@@ -211,34 +201,3 @@ def test_the_largest_weight_of_a_row_as_the_chapter_says(n):
             raw = query @ key.mT
             assert bare - 0.03 < softmax(raw).max(axis=-1).mean() < bare + 0.06
             assert softmax(raw / np.sqrt(d)).max(axis=-1).mean() < (0.2 if n == 32 else 0.04)
-
-
-def test_divided_by_d_even_an_exact_copy_gets_less_than_three_shares():
-    for d in (16, 64, 256):
-        for seed in range(8):
-            key = np.random.default_rng(seed).standard_normal((200, 32, d))
-            scores = (key @ key[:, 0, :, np.newaxis])[..., 0]
-            assert 2 < 32 * softmax(scores / d)[:, 0].mean() < 3
-            assert d < 64 or softmax(scores / np.sqrt(d))[:, 0].mean() > 0.9  # the control
-
-
-def test_a_key_inside_the_hull_of_the_others_never_has_the_largest_score():
-    for seed in STARTS:
-        rng = np.random.default_rng(seed)
-        keys = rng.standard_normal((6, 3))
-        share = rng.dirichlet(np.ones(6))
-        queries = 100 * rng.standard_normal((2000, 3))
-        assert np.all(queries @ (share @ keys) <= (queries @ keys.T).max(axis=1) + 1e-9)
-        outside = 3 * keys[0]  # the control
-        assert np.any(queries @ outside > (queries @ keys[1:].T).max(axis=1))
-
-
-def test_a_match_gets_nearly_all_the_weight_of_wide_queries_with_the_root_and_little_with_d():
-    for d, lowest, highest in ((16, 0.1, 0.25), (64, 0.4, 0.65), (256, 0.94, 1)):
-        for seed in range(8):
-            rng = np.random.default_rng(seed)
-            key = rng.standard_normal((200, 32, d))
-            query = 0.5 * key[:, 0] + np.sqrt(0.75) * rng.standard_normal((200, d))
-            scores = (key @ query[..., np.newaxis])[..., 0]
-            assert lowest < softmax(scores / np.sqrt(d))[:, 0].mean() <= highest
-            assert 1 / 32 < softmax(scores / d)[:, 0].mean() < 0.06

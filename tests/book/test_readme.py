@@ -94,4 +94,4 @@ def test_the_memory_that_the_first_page_states_is_what_chapter_6_measures():
     (shown,) = [output.data["text/plain"] for output in cell.outputs if "data" in output]
     *_, row = [line.split() for line in shown.splitlines()]
     assert int(row[0]) == tokens
-    assert [round(float(number)) for number in row[4:6]] == [textbook, loop]
+    assert [round(float(number)) for number in row[1:3]] == [textbook, loop]

