@@ -4,6 +4,17 @@ import numpy as np
 from formula_cases import D, N, V, agree, softmax
 
 
+def test_page_table(rng):
+    r"""K_j = \texttt{pages}[\texttt{table}[\lfloor j/B\rfloor],\, j\bmod B]"""
+    B, table = 3, [1, 5, 2, 4]
+    pages, text = np.zeros((7, B, D)), rng.normal(size=(11, D))
+    for block, page in enumerate(table):  # the text is cut into blocks, and each is stored in its page
+        rows = text[block * B : (block + 1) * B]
+        pages[page, : len(rows)] = rows
+    for j in range(len(text)):
+        agree(pages[table[j // B], j % B], text[j])
+
+
 def test_checked_guesses(rng):
     r"""\begin{aligned} &\min(p_j,\tilde p_j)\\ &\;+ \Bigl(1-\sum_i\min(p_i,\tilde p_i)\Bigr)\frac{\max(0,p_j-\tilde
     p_j)}{\sum_i\max(0,p_i-\tilde p_i)} = p_j \end{aligned}"""
@@ -15,7 +26,7 @@ def test_checked_guesses(rng):
 
 
 def test_linear_attention(rng):
-    r"""\begin{aligned} \Phi_i &= \Phi_{i-1} + \varphi(K_i)^\top V_i, \qquad u_i = u_{i-1} + \varphi(K_i)\\ O_i &=
+    r"""\begin{aligned} \Phi_i &= \Phi_{i-1} + \varphi(K_i)^\top V_i\\ u_i &= u_{i-1} + \varphi(K_i)\\ O_i &=
     \frac{\varphi(Q_i)\,\Phi_i}{\varphi(Q_i)\,u_i^\top} \end{aligned}"""
     query, key, value = rng.normal(size=(N, D)), rng.normal(size=(N, D)), rng.normal(size=(N, V))
 

@@ -1,0 +1,229 @@
+"""What chapter 11 says of serving many readers, with more starts than its cells have, and with the control of each claim."""
+
+from pathlib import Path
+
+import nbformat
+import numpy as np
+import pytest
+
+from attnlib.attention import attention
+from attnlib.costs import A100
+from attnlib.flash import flash_attention, merge_partials
+from attnlib.positions import rotary
+from attnlib.softmax import softmax
+
+CHAPTERS = Path(__file__).parents[2] / "chapters"
+SEEDS = range(8)
+
+
+@pytest.fixture(scope="module")
+def chapter():
+    """What the cells of the chapter define that its experiments are made of."""
+    cells = {cell.id: cell.source for cell in nbformat.read(CHAPTERS / "11_serving.ipynb", as_version=4).cells}
+    names = {}
+    for cell in ("imports", "writer", "draft-code", "guess-run", "linear-recall", "pages-figure"):
+        source = cells[cell].replace('"data/', f'"{CHAPTERS.as_posix()}/data/').replace("stepped_figure(draw", "(lambda *_, **__: None)(draw")
+        exec(compile(source, cell, "exec"), names)
+    return names
+
+
+# --- memory ---------------------------------------------------------------------------------------
+
+
+def test_how_many_readers_fit():
+    of_a_token = 2 * 32 * 4096 * 2  # keys and values, layers, width, float16
+    assert of_a_token == 2**19
+    tokens = (40e9 - 13.5e9) / of_a_token
+    assert 49_000 < tokens < 51_000
+    assert int(tokens / 4096) == 12
+    assert round(tokens / 500, -1) == 100
+    assert 1024 + 100 * 50 == 6024
+    assert 100 * (1024 + 50) == 107_400
+
+
+def test_five_rows_for_each_of_64_readers_are_more_than_the_ridge():
+    """A weight of two bytes is used by each row, for a product and a sum."""
+    operations = 2 * 64 * 5 / 2
+    assert operations == 320
+    assert round(A100.peak_flops["float16"] / A100.bandwidth) == 201
+    assert operations > 201 > 2 * 64 / 2  # without guesses 64 readers still wait for the memory
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_pages_may_be_read_in_any_order_but_not_from_another_text(seed):
+    rng = np.random.default_rng(seed)
+    query, key, value = rng.standard_normal((3, 12, 4))
+    key, last = rotary(key, np.arange(12)), rotary(query[-1:], np.array([11]))
+    right, _ = attention(last, key, value)
+    pages = [(key[at : at + 3], value[at : at + 3]) for at in range(0, 12, 3)]
+    order = rng.permutation(4)
+    shuffled, _ = attention(last, *(np.concatenate([pages[page][which] for page in order]) for which in (0, 1)))
+    np.testing.assert_allclose(shuffled, right)
+    states = [flash_attention(last, *page) for page in pages]
+    merged = states[order[0]]
+    for page in order[1:]:
+        merged = merge_partials(*merged, *states[page])
+    np.testing.assert_allclose(merged[0], right)
+    foreign = [*pages[:3], tuple(rng.standard_normal((2, 3, 4)))]
+    wrong, _ = attention(last, *(np.concatenate([page[which] for page in foreign]) for which in (0, 1)))
+    assert not np.allclose(wrong, right, atol=1e-3)
+    assert not np.allclose(np.mean([out for out, _ in states], axis=0), right, atol=1e-3)
+    unturned, _ = attention(query[-1:], rng.permutation(key), value)  # keys without their values do depend on the order
+    assert not np.allclose(unturned, right, atol=1e-3)
+
+
+def test_the_drawing_ends_with_the_tables_of_the_text(chapter):
+    tables, slots = chapter["memory_after"](11)
+    assert tables == {"b": [1, 5, 2, 4], "d": [3, 6, 0]}
+    assert slots[2, 1] == ("b", 7)
+    for _, used in tables.items():
+        assert used != sorted(used)
+
+
+@pytest.mark.parametrize("size", [1, 3, 16, 256])
+def test_a_text_leaves_fewer_rows_unused_than_a_page_has(size):
+    for n in range(1, 600):
+        assert 0 <= -(-n // size) * size - n < size
+
+
+# --- beginnings -----------------------------------------------------------------------------------
+
+SENTENCE = "every key is compared with the query"
+
+
+@pytest.mark.parametrize(("one", "other"), [("the mask. ", "the loss. "), ("a", "b"), ("softmax ", "weights "), ("x. ", "no ")])
+def test_only_a_beginning_has_the_same_keys_in_all_layers(chapter, one, other):
+    read, empty = chapter["read"], chapter["empty"]
+    first, second = (read(words + SENTENCE, empty)[1] for words in (one, other))
+    behind = slice(len(one), None)
+    np.testing.assert_array_equal(first[0][:, behind], second[0][:, behind])
+    assert np.abs(first[2][:, behind] - second[2][:, behind]).max() > 0.1
+    first, second = (read(SENTENCE + words, empty)[1] for words in (one, other))
+    for i in range(4):
+        np.testing.assert_allclose(first[i][:, : len(SENTENCE)], second[i][:, : len(SENTENCE)], atol=1e-12)
+
+
+# --- guesses --------------------------------------------------------------------------------------
+
+
+def seeded(chapter, seed, masked=True, first_row=False):
+    def read(letters, past):
+        own, cache = chapter["read"](letters, past, seed=seed, masked=masked)
+        return (own[0] * len(own) if first_row else own), cache
+
+    return read
+
+
+def anew(read, empty, text, n):
+    while len(text) < n:
+        text += read(text, empty)[0][-1]
+    return text
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("prompt", ["in this chapter ", "one row "])
+def test_checked_guesses_leave_the_text_and_mistakes_do_not(chapter, seed, prompt):
+    speculative, counting, empty, n = chapter["speculative"], chapter["counting"], chapter["empty"], len(prompt) + 100
+    expected = anew(seeded(chapter, seed), empty, prompt, n)
+    assert len(set(expected)) >= 12  # it varies
+    for guesses in (0, 1, 4, 9):
+        text, calls = speculative(prompt, n, counting, guesses, seeded(chapter, seed))
+        assert text == expected
+        assert calls <= 100
+    _, calls = speculative(prompt, n, counting, 4, seeded(chapter, seed))
+    assert calls < 55
+    perfect = lambda text, guesses: (expected + " " * guesses)[len(text) : len(text) + guesses]  # noqa: E731
+    assert speculative(prompt, n, perfect, 4, seeded(chapter, seed)) == (expected, 20)
+    for mistake in ({"masked": False}, {"first_row": True}):
+        assert speculative(prompt, n, counting, 4, seeded(chapter, seed, **mistake))[0] != expected
+    assert speculative(prompt, n, counting, 4, seeded(chapter, seed), False)[0] != expected
+
+
+def test_the_likeliest_letters_write_in_circles(chapter, monkeypatch):
+    monkeypatch.setitem(chapter, "noise", np.zeros_like(chapter["noise"]))
+    assert "the same the same the same" in anew(chapter["read"], chapter["empty"], "the query ", 100)
+
+
+def test_the_noise_makes_each_letter_win_as_often_as_the_softmax_says():
+    rng = np.random.default_rng(0)
+    logits = rng.standard_normal(6)
+    won = np.bincount((logits / 0.5 + rng.gumbel(size=(200_000, 6))).argmax(axis=1), minlength=6) / 200_000
+    np.testing.assert_allclose(won, softmax(logits / 0.5), atol=0.005)
+    uniform = np.bincount((logits / 0.5 + rng.random((200_000, 6))).argmax(axis=1), minlength=6) / 200_000
+    assert np.abs(uniform - softmax(logits / 0.5)).max() > 0.05
+
+
+def test_the_best_number_of_guesses():
+    def speed(share, guesses, cost=0.1):
+        return (share ** np.arange(guesses + 1)).sum() / (1 + cost * guesses)
+
+    best = {share: int(np.argmax([speed(share, g) for g in range(60)])) for share in (0.5, 0.8, 0.9)}
+    assert best == {0.5: 2, 0.8: 6, 0.9: 10}
+    assert all(speed(0.1, g) <= 1 + 1e-12 for g in range(60))
+    assert round(speed(0.1, 4), 2) == 0.79
+    # a further guess pays exactly if it adds more than its price brings now
+    for share in (0.5, 0.8, 0.9):
+        for g in range(20):
+            assert (share ** (g + 1) > 0.1 * speed(share, g)) == (speed(share, g + 1) > speed(share, g))
+    drawn = np.random.default_rng(0).random((100_000, 4)) < 0.8
+    assert abs(1 + np.cumprod(drawn, axis=1).sum(axis=1).mean() - 3.36) < 0.02
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_redrawn_token_must_fill_in_what_is_missing(seed):
+    rng = np.random.default_rng(seed)
+    p, draft = rng.dirichlet(np.ones(6), size=2)
+    agreed, missing = np.minimum(p, draft), np.maximum(0, p - draft)
+    np.testing.assert_allclose(agreed + (1 - agreed.sum()) * missing / missing.sum(), p)
+    redrawn = agreed + (1 - agreed.sum()) * p
+    assert np.all(redrawn[draft > p] > p[draft > p])
+    assert not np.allclose(redrawn, p, atol=1e-3)
+
+
+# --- a state of fixed size ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("d", [16, 32, 48])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_best_state_is_exact_up_to_d_pairs(chapter, d, seed):
+    for n in (d // 2, d):
+        assert chapter["errors"](n, seed, d)["best state"] < 1e-12
+    assert chapter["errors"](d + 1, seed, d)["best state"] > 1e-4
+    for n in (2 * d, 4 * d):
+        assert abs(chapter["errors"](n, seed, d)["best state"] - (1 - d / n)) < 0.1
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_other_memories(chapter, seed):
+    runs = {n: chapter["errors"](n, seed) for n in (8, 16, 32, 64, 128, 512)}
+    for n, run in runs.items():
+        assert run["delta rule"] < run["sum"]
+        assert run["best state"] <= run["delta rule"]
+        assert run["softmax, keys of length 1"] > 0.75
+        assert run["softmax, keys twice as long"] < 0.005
+        if n >= 16:
+            assert 0.05 < run["delta rule, last 8"] < 0.35 < run["delta rule"] or n == 16
+    assert 0.8 < runs[32]["sum"] < 1.2
+    assert runs[512]["sum"] > 10
+    assert 0.4 < runs[512]["softmax"] < 0.65 < runs[512]["best state"]
+    assert 512 * 64 == 32 * 32 * 32  # numbers in the cache, and in 32 states
+
+
+def test_the_error_of_the_sum_grows_as_the_number_of_pairs(chapter):
+    for n in (16, 32, 128):
+        mean = np.mean([chapter["errors"](n, seed)["sum"] for seed in range(16)])
+        assert abs(mean - (n - 1) / 32) < 0.08 * n / 32
+
+
+def test_a_value_stored_twice():
+    key = np.array([0.6, 0.8])
+    both, values = np.stack([key, key]), np.array([[10.0], [50.0]])
+    assert attention(key[np.newaxis], both, values)[0].item() == pytest.approx(30)
+    linear = (key @ both.T @ values / (key @ both.T).sum()).item()
+    assert linear == pytest.approx(30)
+    state = np.zeros((2, 1))
+    for value in values:
+        state = state + np.outer(key, value - key @ state)
+    assert (key @ state).item() == pytest.approx(50)
+    assert 32 * 128 < 64 * 64 + 64 < 33 * 128
