@@ -129,19 +129,21 @@ def test_scores_come_back_at_distances_that_were_not_trained(draw):
 def test_far_keys_are_to_blame(task, draw):
     plain, hidden = (right("rotary", task, draw, 64, within=within) for within in (None, 16))
     half = right("rotary", task, draw, 64, within=40)
-    assert np.all(hidden > 0.96) and np.all(hidden >= plain) and plain.mean() < 0.9
-    assert half.mean() < hidden.mean() - 0.01, "to hide some far keys is not enough"
+    assert np.all(hidden > 0.93) and np.all(hidden > plain) and plain.mean() < 0.92
+    assert half.mean() < hidden.mean() - 0.05, "to hide some far keys is not enough"
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("draw", DRAWS)
-def test_what_each_way_of_slowing_hands_helps(draw):
-    three, capital = ([right("rotary", task, draw, 64, change=change) for change in
-                       (page()["as_trained"], squeezed, slow_hands_only, fast_hands_only)]
+def test_what_each_way_of_slowing_hands_helps():
+    changes = page()["as_trained"], squeezed, slow_hands_only, fast_hands_only
+    three, capital = (np.array([[right("rotary", task, draw, 64, change=change) for draw in DRAWS] for change in changes])
                       for task in ("three back", "last capital"))  # fmt: skip
     assert np.all(three[1] < 0.18) and np.all(three[3] < 0.18), "whoever slows the fast hands loses the distance"
-    assert three[2].mean() > three[0].mean() + 0.05
-    assert capital[1].mean() > capital[0].mean() + 0.03 and capital[1].mean() > capital[2].mean() + 0.05
+    assert np.all(three[2] > three[1]) and np.all(capital[1] > capital[2])
+    assert abs(np.sum(three[2] > three[0]) - 25) <= 1 and abs(np.sum(capital[1] > capital[0]) - 29) <= 1
+    assert np.all(three[2].mean(axis=1) > three[0].mean(axis=1) + 0.05)
+    assert np.all(capital[1].mean(axis=1) > capital[0].mean(axis=1) + 0.02)
+    assert np.all(capital[2].mean(axis=1) < capital[0].mean(axis=1)), "and what helps one task does not help the other"
 
 
 @pytest.mark.thorough
