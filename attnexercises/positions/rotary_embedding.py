@@ -44,32 +44,32 @@ def places(array):
     """Causes that the forward and the backward share: where a row of `array` stands, how fast a pair turns."""
     return (
         Mistake("i_over_d", "np.arange(0, d, 2) -> np.arange(d // 2)",
-            "The exponent of pair i is i/d in yours; it is 2i/d, as each pair takes two of the d features.", 2, sets="speed"),
+            "Your exponent of pair i is i/d. It should be 2i/d, because each pair takes two of the d features.", 2, sets="speed"),
         Mistake("pos_restart", "pos[:, -> np.arange(len(pos))[:,",
-            "You counted the rows and ignored `pos`: with a cache, new tokens do not start at position 0.", 1, sets="position"),
+            "The rows are counted and `pos` is ignored. With a cache, new tokens do not start at position 0.", 1, sets="position"),
         Mistake("pos_axis", f"pos[:, np.newaxis] -> np.arange(len({array})).reshape(-1, *[1] * ({array}.ndim - 1))",
-            "The position was taken from the first axis, the batch; it runs along the axis of the tokens.", 1, sets="position"),
-        Mistake("one_speed", "10000 -> 1", "All pairs turn at the same speed: the power of 10000 is missing.", 2, sets="speed"),
+            "The position is taken from the first axis, the batch. It belongs to the axis of the tokens.", 1, sets="position"),
+        Mistake("one_speed", "10000 -> 1", "All pairs turn at the same speed. The power of 10000 is missing.", 2, sets="speed"),
         Mistake("times", "/ 10000 -> * 10000",
-            "The angle was multiplied by the power; it is divided by it, so that later pairs turn more slowly.", 2, sets="speed"),
+            "The angle is multiplied by the power. Divide by it, so that later pairs turn more slowly.", 2, sets="speed"),
         Mistake("to_the_end", "np.arange(0, d, 2) / d -> np.linspace(0, 1, d // 2)",
-            "The exponents run to 1 in the last pair; they are 2i/d, and stop before it.", 2, sets="speed"),
+            "Your exponents end with 1 in the last pair. They are 2i/d, so they end before 1.", 2, sets="speed"),
         Mistake("pos_from_1", "pos[:, -> (pos + 1)[:,",
-            "1 was added to the positions; they come as they are to be used.", 1, sets="position"),
+            "1 is added to the positions. Use them as they come.", 1, sets="position"),
         Mistake("whole", "pos[:, -> pos.astype(int)[:,",
-            "The positions were rounded down to whole numbers; a position may lie between two tokens.", 1, sets="position"),
+            "The positions are rounded down to whole numbers. But a position may lie between two tokens.", 1, sets="position"),
     )  # fmt: skip
 
 
 PROBES = (
     Probe("2 sequences of 5 tokens", _inputs(2, 5, 6)),
-    Probe("positions 7 to 10, as with a cache", _inputs(3, 4, 2, start=7), why="New tokens do not start at 0."),
-    Probe("4 sequences of 4 tokens, d = 4", _inputs(4, 4, 4), "equal", "A position from the wrong axis runs here."),
-    Probe("2 sequences, 3 heads", _inputs(2, 3, 5, 8), why="Any number of leading axes."),
+    Probe("positions 7 to 10, as with a cache", _inputs(3, 4, 2, start=7), why="With a cache, new tokens do not start at 0."),
+    Probe("4 sequences of 4 tokens, d = 4", _inputs(4, 4, 4), "equal", "Here a position from the wrong axis has the right size."),
+    Probe("2 sequences, 3 heads", _inputs(2, 3, 5, 8), why="There may be any number of leading axes."),
     Probe("no batch", _inputs(5, 6, start=2), "edge", "Tokens and features alone."),
     Probe("positions between whole numbers", _inputs(2, 4, 6, start=0.0, step=0.25), "edge"),
-    Probe("features that are whole numbers", _whole_numbers, "edge", "An array of integers cannot hold what comes out."),
-    Probe("one token, far away", _inputs(1, 1, 4, start=3000), "edge", "Angles in float32 have lost digits there."),
+    Probe("features that are whole numbers", _whole_numbers, "edge", "An array of integers cannot hold the result."),
+    Probe("one token, far away", _inputs(1, 1, 4, start=3000), "edge", "In float32, such an angle has lost digits."),
 )
 
 _ROPE = Exercise(
@@ -82,34 +82,34 @@ _ROPE = Exercise(
     probes=PROBES,
     mistakes=(
         Mistake("half", ("[..., 0::2] -> [..., : d // 2]", "[..., 1::2] -> [..., d // 2 :]"),
-            "Features half a vector apart were paired (the `rotate_half` convention); here neighbours are pairs.", 1, sets="pairs"),
+            "Features half a vector apart are paired, as in `rotate_half`. Here neighbours are pairs.", 1, sets="pairs"),
         Mistake("half_out", ("out[..., 0::2] -> out[..., : d // 2]", "out[..., 1::2] -> out[..., d // 2 :]"),
-            "Neighbours were rotated, but the result stands in two halves: each pair goes back to its own places.", 1,
+            "Neighbours are turned, but the result is stored in two halves. Put each pair back into its own places.", 1,
             shows="permuted", sets="pairs"),
         Mistake("inverse", "np.sin(angles) -> -np.sin(angles)",
-            "The pairs turn in the opposite direction: the minus sign belongs to the sine in the first component.", 3, sets="turn"),
+            "The pairs turn in the opposite direction. The minus belongs before the sine of the first component.", 3, sets="turn"),
         Mistake("no_minus", "first * cos - -> first * cos +",
-            "This is no rotation: the first component needs a minus in front of its sine.", 3, sets="turn"),
+            "This is not a rotation. The first component needs a minus before its sine.", 3, sets="turn"),
         Mistake("overwritten", "first * sin -> (first * cos - second * sin) * sin",
-            "The second component was computed from the first one's new value; it needs the old one.", 3, sets="turn"),
+            "The second component is computed from the new value of the first. It needs the old value.", 3, sets="turn"),
         Mistake("swap", "cos, sin = -> sin, cos =",
-            "Sine and cosine have changed places: at angle 0 nothing may move.", 3, sets="turn"),
+            "Sine and cosine are exchanged. At angle 0 nothing should move.", 3, sets="turn"),
         Mistake("minus_twice", "first * sin + second * cos -> second * cos - first * sin",
-            "Both components have a minus in front of their sine; in a rotation only the first one has.", 3, sets="turn"),
+            "Both components have a minus before their sine. In a rotation only the first has one.", 3, sets="turn"),
         Mistake("own_only", ("first * cos - second * sin -> first * cos", "first * sin + second * cos -> second * cos"),
-            "Each feature was multiplied by the cosine alone: the sine brings in its partner.", 3, sets="turn"),
+            "Each feature is multiplied by the cosine only. The sine has to bring in its partner.", 3, sets="turn"),
         Mistake("added", ("first * cos - second * sin -> first + cos", "first * sin + second * cos -> second + sin"),
-            "Cosine and sine were added to the features, as for waves; here they turn them.", 1, sets="turn"),
+            "Cosine and sine are added to the features. Here they have to turn the features.", 1, sets="turn"),
         *places("x"),
     ),
     hints=(
-        "Take one token and its first two features. By what angle do they turn at position 1? Then the next two.",
+        "Take one token and its first two features. By what angle do they turn at position 1? And the next two?",
         "Pair i is (x[2i], x[2i + 1]), and its angle is pos / 10000 ** (2 i / d). `angles` has shape (n, d/2).",
-        "With x1 and x2 of shape (..., n, d/2): the new first component is x1 cos - x2 sin, the new second x1 sin + "
-        "x2 cos. Both from the old x1 and x2.",
+        "Let x1 and x2 hold the first and second features of all pairs. The new first feature is x1 cos - x2 sin, and the new second is "
+        "x1 sin + x2 cos. Use the old x1 and x2 for both.",
     ),
-    why="`0::2` and `1::2` are the first and second members of all pairs at once, so each line of the rotation is one line "
+    why="`0::2` and `1::2` take the first and the second features of all pairs at once, so each line of the rotation is one line "
     "of code. The angles have shape (n, d/2) and broadcast over all leading axes.",
-    insight="A rotation moves no length: every pair is as long as before, and position 0 changes nothing.",
+    insight="A rotation keeps lengths: every pair is as long as before. And position 0 changes nothing.",
     atol=1e-10,  # at position 3000 right ways to take a power differ by 1e-12
 )  # fmt: skip

@@ -46,7 +46,7 @@ def rotary(x, positions, *, base=10000.0, pairs="neighbours"):
     Notes
     -----
     The angles are computed in float64 whatever the dtype of `x`: at position 100 000 a
-    float32 angle would be off by 0.004 radians. Sine and cosine are then rounded to the
+    float32 angle would be off by up to 0.005 radians. Sine and cosine are then rounded to the
     dtype of `x`, and all that has the size of `x` stays in it.
 
     The two pairings are the same operation on features in another order. Weights trained

@@ -76,6 +76,17 @@ def test_rotary(rng):
         agree((turn(p) @ query) @ (turn(r) @ key), query @ (turn(r - p) @ key))
 
 
+def test_period():
+    r"""\frac{2\pi}{\theta_i} = 2\pi\cdot 10000^{2i/d}\ \text{tokens}"""
+    for i in range(D // 2):
+        pair = np.zeros(D)
+        pair[2 * i] = 1  # only the hand i
+        turn_takes = 2 * np.pi * 10000 ** (2 * i / D)
+        agree(2 * np.pi / THETA[i], turn_takes)
+        agree(rotary(pair[np.newaxis], [turn_takes])[0], pair)
+        agree(rotary(pair[np.newaxis], [turn_takes / 2])[0], -pair)
+
+
 def test_rotary_backward(rng):
     r"""d\mathbf x = A_p^\top\,d\mathbf y = A_{-p}\,d\mathbf y"""
     x, d_y = rng.normal(size=(N, D)), rng.normal(size=(N, D))
