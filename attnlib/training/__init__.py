@@ -9,7 +9,7 @@ Read in this order:
 5. `transformer_layer`: attention and MLP, each with a norm before it and a residual around it.
 6. `transformer_model`: the transformer, any part of which can be left out, with its loss and its gradients.
 7. `optimiser`: Adam, and the schedule of its learning rate.
-8. `tasks`: batches to learn from: reversal, induction, text.
+8. `tasks`: batches to learn from: reversal, induction, words, text.
 9. `loop`: take a batch, compute the loss and the gradients, make a step, and begin again.
 10. `tokenizer`: text as integers and back, a token for each character.
 11. `generation`: text from the model, token by token, with a cache.
@@ -30,7 +30,7 @@ from attnlib.training.losses import cross_entropy, cross_entropy_backward
 from attnlib.training.normalisation import rms_norm, rms_norm_backward
 from attnlib.training.optimiser import AdamState, adam_start, adam_step, warmup_cosine
 from attnlib.training.scores import accuracy, attention_entropy, induction_score, previous_token_score
-from attnlib.training.tasks import Batch, induction_batch, reversal_batch, text_batch
+from attnlib.training.tasks import Batch, induction_batch, reversal_batch, text_batch, words_batch
 from attnlib.training.tokenizer import alphabet_of, decode, encode
 from attnlib.training.transformer_layer import LayerSaved, TransformerSaved
 from attnlib.training.transformer_model import init_transformer, transformer, transformer_backward, transformer_loss
@@ -61,6 +61,7 @@ __all__ = [
     "Batch",
     "reversal_batch",
     "induction_batch",
+    "words_batch",
     "text_batch",
     "alphabet_of",
     "encode",
