@@ -145,6 +145,9 @@ def words_batch(rng, *, b, n, vocabulary, words, shortest, longest):
     --------
     >>> batch = words_batch(np.random.default_rng(4), b=1, n=9, vocabulary=9, words=2, shortest=2, longest=3)
     >>> print(batch.tokens, batch.targets, batch.keep.astype(int), sep="\\n")
+    [[8 6 7 0 1 2 8 6 7]]
+    [[6 7 0 1 2 8 6 7 8]]
+    [[0 0 0 0 0 0 1 1 0]]
     """
     name = "words_batch"
     sizes = dict(b=b, n=n, vocabulary=vocabulary, words=words, shortest=shortest, longest=longest)
