@@ -68,7 +68,7 @@ _ADAM = Exercise(
         Mistake("late", "len(gradients) -> len(gradients) + 1",
             "You counted one step too many: the first gradient is step 1.", 3, sets="bias"),
         Mistake("early", "len(gradients) -> len(gradients) - 1",
-            "You counted one step too few: the last gradient is in the mean, too.", 3, sets="bias"),
+            "You counted the steps before the last one only: the last gradient is in the mean, too.", 3, sets="bias"),
         Mistake("multiplied", "/ (1 - beta1**steps) square = square / -> * (1 - beta1**steps) square = square *",
             "You multiplied by the share that the mean holds. Dividing by it takes the zero out.", 2, sets="loop"),
         Mistake("in_the_loop",
