@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from attnexercises.engine.registry import find
 from attnlib.training import (
     accuracy,
     adam_start,
@@ -207,6 +208,29 @@ def test_the_loop_of_the_chapter_takes_its_slope_and_its_steps_from_the_reader(s
     assert calls == ["slope", (0.9, 0.99)] * 25 and len(losses) == 25
     same = all(np.array_equal(kept[25][name], start[name]) for name in start)
     assert same == sleeping  # the control: a direction of zeros trains nothing
+
+
+def test_the_loop_of_the_chapter_makes_the_steps_of_the_library():
+    cells = {cell["id"]: "".join(cell["source"]) for cell in json.loads(NOTEBOOK.read_text(encoding="utf-8"))["cells"]}
+    names = dict(
+        np=np, use=lambda id, answer: answer, adam_direction=find("adam_direction").solution,
+        loss_backward=find("cross_entropy_backward").solution, training_progress=training_progress,
+        transformer=transformer, cross_entropy=cross_entropy, transformer_backward=transformer_backward,
+    )  # fmt: skip
+    exec(cells["plan"] + "\n" + cells["learn"], names)
+
+    def fresh_start():
+        rng = np.random.default_rng(0)
+        start = init_transformer(rng, vocabulary=20, n=24, m=8, heads=1, layers=2)
+        return start, lambda: words_batch(rng, b=4, **TASK)
+
+    ours = names["learn"](*fresh_start(), 40, heads=1)[0][40]
+    for beta2 in (0.99, 0.999):  # the control: another second beta gives other numbers
+        theirs, _ = train(
+            *fresh_start(), lambda params, batch: transformer_loss(params, batch, heads=1), steps=40, beta2=beta2,
+            rate=lambda step: warmup_cosine(step, 40, peak=0.01, warmup=20),
+        )  # fmt: skip
+        assert all(np.allclose(ours[name], theirs[name], atol=1e-8) for name in ours) == (beta2 == 0.99)
 
 
 # Adam
