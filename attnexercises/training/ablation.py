@@ -32,15 +32,16 @@ _TAKEN_OUT = value_exercise(
     title="Which score falls?", level="medium", minutes=5, answer=_taken_out, oracle=_which_fall,
     mistakes=(
         Mistake("its_own", lambda: "induction",
-            "The score is read off the weights; the head has computed them before its output is replaced.", 2),
-        Mistake("before_it", lambda: "previous", "That head is in the layer below: what is taken out above it cannot reach it.", 1),
-        Mistake("all_of_it", lambda: "both", "The answers get worse; the scores do not look at answers but at weights.", 2),
+            "The score is computed from the head's weights, and the head has computed them before its output is replaced.", 2),
+        Mistake("before_it", lambda: "previous", "That head is in the layer below, and replacing an output above it cannot change it.", 1),
+        Mistake("all_of_it", lambda: "both", "The answers get worse, but the scores are computed from weights and not from answers.", 2),
     ),
     hints=(
         "Follow the model from the tokens up. Which numbers are there before the output is replaced?",
-        "A score of a head is read off its weights. Does the replaced output enter them?",
-        "The weights of both heads are done when the output of the second one is replaced.",
+        "A head's score is computed from its weights. Does the replaced output enter them?",
+        "The weights of both heads are finished before the output of the second head is replaced.",
     ),
-    why="Weights are computed on the way up, and what is taken out here changes only what comes after it: the answers.",
-    insight="A perfect map in a model that guesses: a map says where a head looks, never that anybody listens.",
+    why="The model computes its weights from the bottom up. Replacing the output of the last head changes only what comes later: "
+    "the answers.",
+    insight="The map stays perfect while the model guesses. A map says where a head looks, and never whether anybody listens.",
 )  # fmt: skip

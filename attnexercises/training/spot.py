@@ -26,20 +26,21 @@ _SPOT = value_exercise(
     title="Find the bug from its curves", level="medium", minutes=8, answer=_spot_training, oracle=_name_of_the_bug,
     mistakes=(
         Mistake("not_shifted", lambda: "not shifted",
-            "Then the next token would be named wrongly all at once as well; read the first of the two lines again.", 2),
+            "Then the answers would be wrong with all tokens at once as well. Read the first of the two printed lines again.", 2),
         Mistake("rate", lambda: "rate too high",
-            "Too long a step makes a loss jump or stay high; it cannot make it fall below what can be known.", 1),
+            "Steps that are too long make a loss jump or stay high. They cannot push it below what can be known.", 1),
         Mistake("too_few", lambda: "same batch",
-            "The curves are measured on fresh sequences; what was learned by heart would not help there.", 2),
+            "The curves are measured on fresh sequences, where learning by heart does not help.", 2),
         Mistake("no_bias", lambda: "no bias correction",
-            "The correction changes the length of the first steps; it adds nothing to what the model can know.", 1),
+            "The correction changes the length of the first steps. It does not change what the model can know.", 1),
     ),
     hints=(
         "Compare the lower curve with the dotted line. How can a loss be lower than what the best guess costs?",
-        "Something tells the model what comes. It is there when all tokens are there, and gone when they come one by one.",
+        "Something tells the model the next token. It is there when the model gets all tokens at once, and gone when they come "
+        "one by one.",
         "Which part of attention keeps a token from looking at later ones?",
     ),
-    why="Nobody can guess a freshly drawn token better than evenly among those that are left. A loss below that floor has seen the "
-    "answer; and it was seen in the later tokens, since without them it is gone.",
-    insight="Work out the lowest loss that is possible, before you are glad about a low one.",
+    why="Nobody can guess a freshly drawn token better than evenly among those that are left. A model whose loss is below this "
+    "floor has seen the answer. It saw it in the later tokens, because without them the answer is gone.",
+    insight="Before you enjoy a low loss, work out the lowest loss that is possible.",
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Batches to learn from: sequences to reverse, sequences that repeat, and windows of a text."""
+"""Batches to learn from: sequences to reverse, sequences that repeat, invented words, and windows of a text."""
 
 from typing import NamedTuple
 
@@ -109,6 +109,69 @@ def induction_batch(rng, *, b, n, vocabulary, shortest, longest):
     place = np.arange(n + 1, dtype=np.int64)
     sequence = np.take_along_axis(shuffled, place % length, axis=1)
     return Batch(sequence[:, :-1], sequence[:, 1:], place[:-1] >= length)
+
+
+def words_batch(rng, *, b, n, vocabulary, words, shortest, longest):
+    """Texts of invented words that come again in random order; the target is the token that comes next.
+
+    Each text has its own few words, and all their letters are different. So the first letter of a word that was there
+    before tells how the word goes on, and nothing tells which word comes next.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+    b, n : int
+        Number of texts, and their length. The last word of a text may be cut off.
+    vocabulary : int
+        Number of different tokens (letters), at least `words` times `longest`.
+    words : int
+        Number of words of each text.
+    shortest, longest : int
+        The length of a word is drawn evenly from these two and what is between.
+
+    Returns
+    -------
+    batch : Batch
+        `keep` is True inside a word that was there before: only there can the target be known.
+
+    Raises
+    ------
+    TypeError
+        If a size is not an integer or `rng` is not a generator.
+    ValueError
+        If a size is less than 1, or ``shortest <= longest`` or ``words * longest <= vocabulary`` does not hold.
+
+    Examples
+    --------
+    >>> batch = words_batch(np.random.default_rng(4), b=1, n=9, vocabulary=9, words=2, shortest=2, longest=3)
+    >>> print(batch.tokens, batch.targets, batch.keep.astype(int), sep="\\n")
+    [[8 6 7 0 1 2 8 6 7]]
+    [[6 7 0 1 2 8 6 7 8]]
+    [[0 0 0 0 0 0 1 1 0]]
+    """
+    name = "words_batch"
+    sizes = dict(b=b, n=n, vocabulary=vocabulary, words=words, shortest=shortest, longest=longest)
+    b, n, vocabulary, words, shortest, longest = _sizes(name, rng, **sizes)
+    if shortest > longest or words * longest > vocabulary:
+        raise ValueError(
+            f"{name}: shortest <= longest and words * longest <= vocabulary must hold; "
+            f"got shortest {shortest}, longest {longest}, words {words}, vocabulary {vocabulary}."
+        )
+    every = np.broadcast_to(np.arange(vocabulary, dtype=np.int64), (b, vocabulary))
+    letters = rng.permuted(every, axis=1)  # each word takes its letters from here, so no letter is in two words
+    length = rng.integers(shortest, longest + 1, size=(b, words), dtype=np.int64)
+    drawn = rng.integers(words, size=(b, n + 1), dtype=np.int64)  # more words than fit
+    ends = np.take_along_axis(length, drawn, axis=1).cumsum(axis=1)
+    place = np.arange(n + 1, dtype=np.int64)
+    number = (ends[:, np.newaxis, :] <= place[:, np.newaxis]).sum(axis=2)  # of the drawn word that each place is in
+    word = np.take_along_axis(drawn, number, axis=1)
+    left = np.take_along_axis(ends, number, axis=1) - place  # letters of the word from here on
+    first = length.cumsum(axis=1) - length
+    start, size = (np.take_along_axis(array, word, axis=1) for array in (first, length))
+    sequence = np.take_along_axis(letters, start + size - left, axis=1)
+    earlier = np.tril(drawn[:, :, np.newaxis] == drawn[:, np.newaxis, :], -1).any(axis=2)
+    again = np.take_along_axis(earlier, number, axis=1)
+    return Batch(sequence[:, :-1], sequence[:, 1:], (again & (left > 1))[:, :-1])
 
 
 def text_batch(rng, tokens, *, b, n):

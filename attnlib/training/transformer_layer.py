@@ -66,7 +66,7 @@ class TransformerSaved(NamedTuple):
         return [layer.attention.weights for layer in self.layers]
 
 
-def layer_forward(x, arrays, *, heads, rotate, residual, causal, cache=None, ablate=None):
+def layer_forward(x, arrays, *, heads, rotate, residual, causal, window=None, cache=None, ablate=None):
     """Run a layer; with a cache, on new tokens only, whose keys and values are appended to it.
 
     Examples
@@ -82,7 +82,7 @@ def layer_forward(x, arrays, *, heads, rotate, residual, causal, cache=None, abl
         positions = _positions(x, 0 if cache is None else len(cache))
         query, key = rotary(query, positions), rotary(key, positions)
     if cache is None:
-        attended, weights = attention(query, key, value, causal=causal)
+        attended, weights = attention(query, key, value, causal=causal, window=window)
     else:
         attended, weights = attend_with_cache(query, key, value, cache)
     merged = merge_heads(attended)

@@ -2,10 +2,9 @@
 
 import numpy as np
 
-from attnlib.checks.arrays import as_float, as_float_dtype, as_integer, as_truth, quiet
-from attnlib.multihead import init_multihead
+from attnlib.checks.arrays import as_float, as_integer, as_truth, quiet
 from attnlib.training.ablation import ablate, as_ablation
-from attnlib.training.arguments import as_generator, as_tokens
+from attnlib.training.arguments import as_tokens
 from attnlib.training.embedding import add_positions, add_positions_backward, embed, embed_backward
 from attnlib.training.losses import cross_entropy, cross_entropy_backward
 from attnlib.training.normalisation import rms_norm, rms_norm_backward
@@ -14,99 +13,8 @@ from attnlib.training.tasks import Batch
 from attnlib.training.transformer_layer import TransformerSaved, layer_backward, layer_forward
 
 
-def init_transformer(
-    rng, *, vocabulary, m, heads, layers, positions="learned", n=None, norm=False, hidden=0, scale=1.0, dtype=np.float64
-):
-    """Random parameters for `transformer`, in a flat dict of arrays.
-
-    Left alone, the options make a transformer of attention and nothing else. ``positions="rotary"``, ``norm=True`` and
-    ``hidden=4 * m`` make the layer that many of today's models repeat.
-
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-    vocabulary : int
-        Number k of different tokens.
-    m : int
-        Width of a token.
-    heads : int
-        Heads of each layer, a divisor of m. With rotary positions, m / heads is even.
-    layers : int
-    positions : {"learned", "rotary", None}, default "learned"
-        How the model is told the order of its tokens: by a learned row for each position, by rotating queries and
-        keys, or not at all.
-    n : int, optional
-        Number of learned positions; needed for those and for nothing else.
-    norm : bool, default False
-        Normalise the tokens before each part and before the unembedding.
-    hidden : int, default 0
-        Hidden units of the feed-forward part of each layer; without any, that part is left out.
-    scale : float, default 1.0
-        Standard deviation of the rows of tokens and positions at the start.
-    dtype : dtype, default float64
-
-    Returns
-    -------
-    params : dict from str to ndarray of any shape
-        ``"tokens"`` (k, m), ``"positions"`` (n, m) if they are learned, ``"gain"`` (m,) with a norm, ``"unembedding"``
-        (m, k). For layer i, with ``"i."`` before the name: the four weights of `init_multihead`, ``"attention_gain"``
-        and ``"mlp_gain"`` (m,) with a norm, and the four arrays of `mlp` if there are hidden units. Gains start at one,
-        biases at zero.
-
-    Raises
-    ------
-    TypeError
-        If a size is not an integer, `rng` is not a generator, `norm` is not a truth value, or `dtype` is not a float
-        dtype.
-    ValueError
-        If a size is less than 1, `n` is given without learned positions or missing with them, `heads` does not divide
-        `m`, m / heads is odd with rotary positions, or `scale` is not a positive number.
-
-    Examples
-    --------
-    >>> params = init_transformer(np.random.default_rng(0), vocabulary=5, n=7, m=6, heads=2, layers=1)
-    >>> [(name, array.shape) for name, array in params.items()][:4]
-    [('tokens', (5, 6)), ('positions', (7, 6)), ('unembedding', (6, 5)), ('0.query_weight', (6, 6))]
-    >>> parts = dict(positions="rotary", norm=True, hidden=32)
-    >>> params = init_transformer(np.random.default_rng(0), vocabulary=5, m=8, heads=2, layers=2, **parts)
-    >>> sum(array.size for array in params.values())
-    1736
-    """
-    name = "init_transformer"
-    as_generator(name, rng)
-    vocabulary = as_integer(name, "vocabulary", vocabulary, minimum=1)
-    m, layers = as_integer(name, "m", m, minimum=1), as_integer(name, "layers", layers, minimum=1)
-    heads, hidden = as_integer(name, "heads", heads, minimum=1), as_integer(name, "hidden", hidden, minimum=0)
-    learned, norm = as_position_kind(name, positions) == "learned", as_truth(name, "norm", norm)
-    if learned == (n is None):
-        raise ValueError(f"{name}: n is the number of learned positions; got n {n} and positions {positions!r}.")
-    if positions == "rotary" and m // heads % 2:
-        raise ValueError(f"{name}: m / heads must be even, because features are rotated in pairs; got {m} / {heads}.")
-    dtype = as_float_dtype(name, dtype)
-    (scale,), _ = as_float(name, scale=scale)
-    if scale.ndim or not 0 < scale < np.inf:
-        raise ValueError(f"{name}: scale must be a positive, finite number; got {scale}.")
-    params = {"tokens": scale * rng.standard_normal((vocabulary, m))}
-    if learned:
-        params["positions"] = scale * rng.standard_normal((as_integer(name, "n", n, minimum=1), m))
-    if norm:
-        params["gain"] = np.ones(m)
-    params["unembedding"] = rng.standard_normal((m, vocabulary)) / np.sqrt(m)
-    for layer in range(layers):
-        arrays = init_multihead(rng, m=m, heads=heads).arrays()
-        if norm:
-            arrays["attention_gain"] = np.ones(m)
-        if norm and hidden:
-            arrays["mlp_gain"] = np.ones(m)
-        if hidden:
-            up, down = rng.standard_normal((m, hidden)) / np.sqrt(m), rng.standard_normal((hidden, m)) / np.sqrt(hidden)
-            arrays |= {"up_weight": up, "up_bias": np.zeros(hidden), "down_weight": down, "down_bias": np.zeros(m)}
-        params |= named(layer, arrays)
-    return {key: array.astype(dtype) for key, array in params.items()}
-
-
 @quiet
-def transformer(tokens, params, *, heads, positions="learned", residual=True, causal=True, without=()):
+def transformer(tokens, params, *, heads, positions="learned", residual=True, causal=True, window=None, without=()):
     r"""Scores for the token that belongs at each position.
 
     Every layer lets the tokens look at each other, and then lets each think for itself:
@@ -133,6 +41,8 @@ def transformer(tokens, params, *, heads, positions="learned", residual=True, ca
         Add what a part computes to the tokens, instead of replacing them.
     causal : bool, default True
         Let a position look at itself and earlier ones only. The logits of row i then score the token after token i.
+    window : int, optional
+        In every layer, let a position see this many newest positions only, itself included.
     without : set of (layer, head), or dict from (layer, head) to array_like of any shape, optional
         Heads to take out (ablation): the output of a head, (..., n, v), is replaced by zero, or by the array
         under its name, which broadcasts to that shape. See `head_means`.
@@ -178,8 +88,10 @@ def transformer(tokens, params, *, heads, positions="learned", residual=True, ca
     params, dtype, layers = as_model(name, params, heads, positions)
     residual, causal = as_truth(name, "residual", residual), as_truth(name, "causal", causal)
     tokens = as_tokens(name, "tokens", tokens, len(params["tokens"]))
+    if window is not None:
+        window = as_integer(name, "window", window, minimum=1)
     replaced = as_ablation(name, without, layers, heads)
-    options = dict(heads=heads, positions=positions, residual=residual, causal=causal, replaced=replaced)
+    options = dict(heads=heads, positions=positions, residual=residual, causal=causal, window=window, replaced=replaced)
     x, saved = run_layers(tokens, params, [None] * layers, **options)
     logits = unembed(x, params)
     saved = TransformerSaved(tokens, saved, x, positions, residual, frozenset(replaced))
@@ -261,7 +173,7 @@ def transformer_loss(params, batch, *, heads, **parts):
     batch : Batch
     heads : int
     **parts
-        `positions`, `residual` and `causal`, as for `transformer`.
+        `positions`, `residual`, `causal` and `window`, as for `transformer`.
 
     Returns
     -------
@@ -294,14 +206,15 @@ def transformer_loss(params, batch, *, heads, **parts):
     return loss, transformer_backward(d_logits, params, saved)
 
 
-def run_layers(tokens, params, caches, *, heads, positions, residual, causal, replaced=None):
+def run_layers(tokens, params, caches, *, heads, positions, residual, causal, window=None, replaced=None):
     """The tokens after the last layer, and what each layer keeps. There is one cache, or None, for each layer."""
     x, saved = embed(params["tokens"], tokens), []
     if positions == "learned":
         first = 0 if caches[0] is None else len(caches[0])
         x = add_positions(x, params["positions"][first:])
     for layer, cache in enumerate(caches):
-        options = dict(heads=heads, rotate=positions == "rotary", residual=residual, causal=causal, cache=cache)
+        options = dict(heads=heads, rotate=positions == "rotary", residual=residual, causal=causal)
+        options |= dict(window=window, cache=cache)
         if replaced and any(place[0] == layer for place in replaced):
             options["ablate"] = lambda merged, layer=layer: ablate("transformer", merged, layer, heads, replaced)
         x, inside = layer_forward(x, of_layer(params, layer), **options)

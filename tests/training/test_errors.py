@@ -35,6 +35,7 @@ from attnlib.training import (
     transformer_backward,
     transformer_loss,
     warmup_cosine,
+    words_batch,
 )
 
 RNG = np.random.default_rng(0)
@@ -69,6 +70,11 @@ def start(rng=RNG, **changed):
 
 def copy_task(rng=RNG, **changed):
     return induction_batch(rng, **(dict(b=2, n=6, vocabulary=5, shortest=2, longest=3) | changed))
+
+
+def words(**changed):
+    rng = np.random.default_rng(0)
+    return words_batch(rng, **(dict(b=2, n=6, vocabulary=6, words=2, shortest=2, longest=3) | changed))
 
 
 def write(prompt=TARGETS, steps=1, rng=RNG, **options):
@@ -202,6 +208,9 @@ def run(params=ADAM, next_batch=dict, loss=lambda *_: (0.0, ADAM), steps=1, **op
         (lambda: reversal_batch(RNG, b=0, n=3, vocabulary=4), ValueError, "reversal_batch: b must be at least 1; got 0"),
         (lambda: reversal_batch(7, b=1, n=3, vocabulary=4), TypeError, "reversal_batch: rng must be a numpy.random.Generator; got int"),
         (lambda: copy_task(shortest=4), ValueError, "induction_batch: shortest <= longest < n .* got shortest 4, longest 3"),
+        (lambda: words(shortest=4), ValueError, "words_batch: shortest <= longest and .* got shortest 4, longest 3, words 2"),
+        (lambda: words(words=3), ValueError, "words_batch: .* words \\* longest <= vocabulary must hold; .* words 3, vocabulary 6"),
+        (lambda: words(n=6.0), TypeError, "words_batch: n must be an integer; got 6.0"),
         (lambda: copy_task(longest=6, vocabulary=9), ValueError, "shortest <= longest < n"),
         (lambda: copy_task(vocabulary=2), ValueError, "longest <= vocabulary must hold.*vocabulary 2"),
         (lambda: copy_task(n=6.0), TypeError, "induction_batch: n must be an integer; got 6.0"),

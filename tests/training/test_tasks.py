@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from attnlib.training import alphabet_of, decode, encode, induction_batch, reversal_batch, text_batch
+from attnlib.training import alphabet_of, decode, encode, induction_batch, reversal_batch, text_batch, words_batch
 
 
 def test_reversal_targets_are_the_tokens_backwards(rng):
@@ -37,6 +37,23 @@ def test_the_tokens_of_a_segment_are_drawn_evenly(rng):
     assert abs(pairs[~np.eye(4, dtype=bool)] - 1 / 12).max() < 0.015  # five standard deviations
 
 
+def test_words_come_again_whole_and_share_no_letter(rng):
+    batch = words_batch(rng, b=60, n=30, vocabulary=12, words=3, shortest=2, longest=4)
+    lengths, orders = set(), set()
+    for tokens, targets, keep in zip(*batch, strict=True):
+        text = [*tokens, targets[-1]]
+        assert list(targets[:-1]) == list(tokens[1:])
+        # Each letter is followed by one letter only, but for the last of a word: there a new word begins.
+        followers = [{text[j + 1] for j in range(30) if text[j] == text[i]} for i in range(30)]
+        assert all(followers[i] == {targets[i]} for i in np.flatnonzero(keep))
+        for i in np.flatnonzero(keep):
+            assert tokens[i] in tokens[:i]  # its word was there before
+        starts = [i for i in range(30) if keep[i] and not keep[i - 1]]
+        lengths |= {int(1 + keep[i:].argmin()) for i in starts if not keep[i:].all()}
+        orders |= {tuple(np.diff(starts)[:4])}
+    assert lengths == {2, 3, 4} and len(orders) > 30 and set(batch.tokens.ravel()) == set(range(12))
+
+
 def test_windows_of_a_text_come_from_everywhere(rng):
     text = np.arange(10, 19)
     batch = text_batch(rng, text, b=200, n=5)
@@ -48,8 +65,9 @@ def test_windows_of_a_text_come_from_everywhere(rng):
 @pytest.mark.parametrize("make", [
     lambda rng: reversal_batch(rng, b=2, n=3, vocabulary=4),
     lambda rng: induction_batch(rng, b=2, n=5, vocabulary=4, shortest=2, longest=3),
+    lambda rng: words_batch(rng, b=2, n=5, vocabulary=6, words=2, shortest=2, longest=3),
     lambda rng: text_batch(rng, range(50), b=2, n=5),
-], ids=["reversal", "induction", "text"])  # fmt: skip
+], ids=["reversal", "induction", "words", "text"])  # fmt: skip
 def test_the_same_seed_gives_the_same_batches_in_64_bits(make):
     first, again = make(np.random.default_rng(3)), make(np.random.default_rng(3))
     other = make(np.random.default_rng(4))

@@ -21,6 +21,7 @@ from training_cases import (
     complete,
     model,
     right_along,
+    unsettled,
 )
 
 from attnlib.multihead import MultiHeadParams, multihead_attention
@@ -207,3 +208,21 @@ def test_the_start_has_the_sizes_that_were_asked_for():
     assert {array.dtype for array in params.values()} == {np.dtype(np.float32)}
     with_mlp = init_transformer(np.random.default_rng(0), vocabulary=K, m=M, heads=H, layers=L, positions=None, hidden=1)
     assert not {"gain", "positions", "0.mlp_gain", "0.attention_gain"} & with_mlp.keys()
+
+
+def test_a_window_hides_old_tokens_in_every_layer_and_has_the_right_gradients(rng):
+    params = unsettled(rng, complete(rng))
+    options = dict(heads=H, positions="rotary", window=2)
+    logits, saved = transformer(TOKENS, params, **options)
+    n = TOKENS.shape[-1]
+    sees = np.tri(n, dtype=bool) & ~np.tri(n, k=-2, dtype=bool)
+    for weights in saved.weights:
+        assert not weights[..., ~sees].any() and (weights[..., sees] > 0).all()
+    wide, _ = transformer(TOKENS, params, **(options | {"window": n}))
+    close(wide, transformer(TOKENS, params, heads=H, positions="rotary")[0])
+    assert not np.allclose(wide, logits)
+    d_logits = rng.normal(size=logits.shape)
+    right_along(rng, lambda p: np.vdot(d_logits, transformer(TOKENS, p, **options)[0]), params,
+                transformer_backward(d_logits, params, saved))  # fmt: skip
+    with pytest.raises(ValueError, match="transformer: window must be at least 1"):
+        transformer(TOKENS, params, **(options | {"window": 0}))

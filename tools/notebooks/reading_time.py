@@ -12,7 +12,7 @@ from nbformat import NotebookNode
 WORDS, LINES = 70, 7  # a minute: the pace that fits five timed readings
 LONGEST = 60  # minutes that the core may take
 UNCUT = 110  # minutes that a chapter may take before it has been cut into core and *Further*
-NOT_YET_CUT = {"12_training"}
+NOT_YET_CUT = set()
 FOLDED = {"hide-input", "hide-cell", "remove-input"}  # tags of a cell whose code is not in view
 CHAPTER = re.compile(r"\d\d_\w+|prerequisites|puzzles")
 NUMBERS = "no one two three four five six seven eight nine ten eleven twelve".split()

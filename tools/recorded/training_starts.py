@@ -1,0 +1,200 @@
+"""Train the models of chapter 12 from eight random starts each, and write what they come to. Run by hand, some minutes:
+
+    python -m tools.recorded.training_starts
+
+It writes chapters/data/training_starts.json, which the chapter's tables read. Each model takes less than a minute on
+one core. `tests/training/test_claims_of_the_chapter.py` trains some of them again.
+"""
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from attnlib.training import (
+    accuracy,
+    head_means,
+    induction_score,
+    init_transformer,
+    previous_token_score,
+    reversal_batch,
+    rms_norm,
+    train,
+    transformer,
+    transformer_loss,
+    warmup_cosine,
+    words_batch,
+)
+
+FILE = Path(__file__).resolve().parents[2] / "chapters" / "data" / "training_starts.json"
+TASK = dict(n=24, vocabulary=20, words=4, shortest=2, longest=5)
+BLOCK = dict(heads=4, positions="rotary")
+STARTS = range(8)
+
+
+def fresh_texts(b=256):
+    return words_batch(np.random.default_rng(99), b=b, **TASK)
+
+
+def first_seen(tokens):
+    """True where a token stands for the first time in its text."""
+    return np.array([[token not in text[:i] for i, token in enumerate(text)] for text in tokens.tolist()])
+
+
+def learn(seed, next_batch, steps, start, **parts):
+    rng = np.random.default_rng(seed)
+    kept = {}
+
+    def report(step, loss, params):
+        if step % 5 == 0:
+            kept[step] = params
+
+    _, losses = train(
+        init_transformer(rng, **start),
+        lambda: next_batch(rng),
+        lambda params, batch: transformer_loss(params, batch, **parts),
+        steps=steps,
+        rate=lambda step: warmup_cosine(step, steps, peak=0.01, warmup=20),
+        report=report,
+    )
+    return kept, losses
+
+
+def words(rng):
+    return words_batch(rng, b=32, **TASK)
+
+
+def right(params, texts, **parts):
+    logits, _ = transformer(texts.tokens, params, **parts)
+    return accuracy(logits, texts.targets, keep=texts.keep)
+
+
+def circuits(params):
+    """How many of 20 rows the diagonal wins: composed, the same without layer 1, copied."""
+    part = {(layer, which): params[f"{layer}.{which}_weight"] for layer in (0, 1) for which in ("query", "key", "value", "out")}
+    tokens = params["tokens"]
+    asks = tokens @ part[1, "query"]
+    note = tokens @ part[0, "value"] @ part[0, "out"]
+    found = (
+        asks @ (note @ part[1, "key"]).T,
+        asks @ (tokens @ part[1, "key"]).T,
+        tokens @ part[1, "value"] @ part[1, "out"] @ params["unembedding"],
+    )
+    return [rows_won(A) for A in found]
+
+
+def rows_won(A):
+    return int((A.argmax(axis=1) == np.arange(len(A))).sum())
+
+
+def two(seed, steps=300):
+    kept, losses = learn(seed, words, steps, dict(vocabulary=20, n=24, m=48, heads=1, layers=2), heads=1)
+    texts, end = fresh_texts(), kept[steps]
+    new = first_seen(texts.tokens)
+
+    def measures(params):
+        logits, saved = transformer(texts.tokens, params, heads=1)
+        return (
+            previous_token_score(saved.weights[0], keep=new)[0],
+            induction_score(saved.weights[1], texts.tokens)[0],
+            accuracy(logits, texts.targets, keep=texts.keep),
+        )
+
+    curves = {step: measures(params) for step, params in kept.items()}
+    half = [next(step for step in kept if curves[step][i] > 0.5) for i in range(3)]
+    mean = head_means(transformer(texts.tokens, end, heads=1)[1])
+    without = [
+        right(end, texts, heads=1, without=gone)
+        for gone in ({(0, 0)}, {(0, 0): mean[0, 0]}, {(1, 0)}, {(1, 0): mean[1, 0]})
+    ]
+    return dict(
+        start=seed, plateau=losses[50:60].mean(), half=half, previous=curves[steps][0], induction=curves[steps][1],
+        right=curves[steps][2], without=without, circuits=circuits(end),
+    )  # fmt: skip
+
+
+def one(seed, steps=3000):
+    found, texts = dict(start=seed), fresh_texts(512)
+    for heads in (1, 2, 4):
+        start = dict(vocabulary=20, n=24, m=48, heads=heads, layers=1)
+        kept, losses = learn(seed, words, steps, start, heads=heads)
+        found[f"{heads} heads"] = [right(kept[step], texts, heads=heads) for step in range(500, steps + 1, 500)]
+    return found
+
+
+def double(seed, steps=300):
+    kept, _ = learn(seed, words, steps, dict(vocabulary=20, n=24, m=48, heads=2, layers=2), heads=2)
+    texts, end = fresh_texts(), kept[steps]
+    _, saved = transformer(texts.tokens, end, heads=2)
+
+    def without(*gone):
+        return right(end, texts, heads=2, without=set(gone))
+
+    return dict(
+        start=seed, right=without(),
+        previous=previous_token_score(saved.weights[0], keep=first_seen(texts.tokens)).tolist(),
+        induction=induction_score(saved.weights[1], texts.tokens).tolist(),
+        first=[without((0, 0)), without((0, 1)), without((0, 0), (0, 1))],
+        second=[without((1, 0)), without((1, 1)), without((1, 0), (1, 1))],
+    )  # fmt: skip
+
+
+def block(seed, steps=300):
+    """The blocks of the writing model, in every size that counts, on the task of words."""
+    start = dict(vocabulary=20, m=64, layers=2, norm=True, hidden=128, **BLOCK)
+    kept, _ = learn(seed, words, steps, start, **BLOCK)
+    texts, end = fresh_texts(), kept[steps]
+    _, saved = transformer(texts.tokens, end, **BLOCK)
+    return dict(
+        start=seed, right=right(end, texts, **BLOCK),
+        induction=induction_score(saved.weights[1], texts.tokens).tolist(), rows=composed_rows(end),
+    )  # fmt: skip
+
+
+def composed_rows(params, heads=4):
+    """For each head of layer 2: how many rows the diagonal wins, of own token against the note of layer 1."""
+    tokens = params["tokens"]
+    note = rms_norm(tokens, params["0.attention_gain"]) @ params["0.value_weight"] @ params["0.out_weight"]
+    gain, d = params["1.attention_gain"], tokens.shape[1] // heads
+    asks, answers = (tokens * gain) @ params["1.query_weight"], (note * gain) @ params["1.key_weight"]
+    return [rows_won(asks[:, h * d : h * d + d] @ answers[:, h * d : h * d + d].T) for h in range(heads)]
+
+
+def reverse(seed, steps=120):
+    test = reversal_batch(np.random.default_rng(99), b=128, n=12, vocabulary=10)
+    kept, _ = learn(
+        seed, lambda rng: reversal_batch(rng, b=64, n=12, vocabulary=10), steps,
+        dict(vocabulary=10, n=12, m=32, heads=1, layers=1), heads=1, causal=False,
+    )  # fmt: skip
+    _, saved = transformer(test.tokens, kept[steps], heads=1, causal=False)
+    ideal = saved.weights[0].mean(axis=(0, 1))[::-1].diagonal()
+    return dict(
+        start=seed, right=right(kept[steps], test, heads=1, causal=False), mean=ideal.mean(), least=ideal.min(),
+        without=right(kept[steps], test, heads=1, causal=False, without={(0, 0)}),
+    )  # fmt: skip
+
+
+MODELS = {model.__name__: model for model in (two, one, double, block, reverse)}
+
+
+def rounded(value):
+    if isinstance(value, dict):
+        return {key: rounded(part) for key, part in value.items()}
+    if isinstance(value, list):
+        return [rounded(part) for part in value]
+    return value if isinstance(value, int) else round(float(value), 3)
+
+
+def main(names):
+    found = json.loads(FILE.read_text(encoding="ascii")) if FILE.exists() else {}
+    for name in names or MODELS:
+        found[name] = []
+        for seed in STARTS:
+            found[name].append(rounded(MODELS[name](seed)))
+            print(name, found[name][-1], flush=True)
+    FILE.write_text(json.dumps(found, indent=1) + "\n", encoding="ascii")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
