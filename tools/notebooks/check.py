@@ -7,7 +7,7 @@ from book.predictions.notebook import check_predictions
 from tools.notebooks.files import canonical, read, shown
 from tools.notebooks.names import check_names
 from tools.notebooks.prose import check_plain, check_prose, printed_numbers
-from tools.notebooks.reading_time import CHAPTER, FOLDED, NOT_YET_CUT, check_time
+from tools.notebooks.reading_time import CHAPTER, FOLDED, check_time
 from tools.notebooks.slow_cells import needs_slow
 
 # slow-25: takes about 25 seconds where it runs in a browser, and is left out of "Run this page"
@@ -33,7 +33,7 @@ def check(path):
         problems.append(f"{shown(path)}: not in canonical form; run: python -m tools.notebooks format {shown(path)}")
     problems += [f"{shown(path)}: {text}" for text in check_time(path, notebook)]
     numbers, count, predicted, early = printed_numbers(notebook), 0, set(), needs_slow(notebook)
-    names = check_names(notebook) if CHAPTER.fullmatch(Path(path).stem) and Path(path).stem not in NOT_YET_CUT else {}
+    names = check_names(notebook) if CHAPTER.fullmatch(Path(path).stem) else {}
     for position, cell in enumerate(notebook.cells, start=1):
         found = [f"tag {tag!r} is not on the list" for tag in cell.metadata.get("tags", []) if not TAGS.fullmatch(tag)]
         if cell.cell_type == "markdown":

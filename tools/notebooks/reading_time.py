@@ -11,8 +11,6 @@ from nbformat import NotebookNode
 
 WORDS, LINES = 70, 7  # a minute: the pace that fits five timed readings
 LONGEST = 60  # minutes that the core may take
-UNCUT = 110  # minutes that a chapter may take before it has been cut into core and *Further*
-NOT_YET_CUT = set()
 FOLDED = {"hide-input", "hide-cell", "remove-input"}  # tags of a cell whose code is not in view
 CHAPTER = re.compile(r"\d\d_\w+|prerequisites|puzzles")
 NUMBERS = "no one two three four five six seven eight nine ten eleven twelve".split()
@@ -63,8 +61,8 @@ def check_time(path, notebook):
     if not CHAPTER.fullmatch(name):
         return []
     core, sections = core_and_further(notebook)
-    takes, longest = minutes(core), UNCUT if name in NOT_YET_CUT else LONGEST
-    found = [f"{takes:.1f} minutes of reading, at most {longest}"] if takes > longest else []
+    takes = minutes(core)
+    found = [f"{takes:.1f} minutes of reading, at most {LONGEST}"] if takes > LONGEST else []
     stated = STATED.search(notebook.cells[0].source) if notebook.cells else None
     form = f"**Time** about {5 * round(takes / 5)} minutes of reading, and ... for the exercises."
     if stated is None:

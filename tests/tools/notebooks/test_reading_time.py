@@ -5,7 +5,7 @@ import pytest
 
 from tools.notebooks.check import check
 from tools.notebooks.files import METADATA, canonical
-from tools.notebooks.reading_time import LINES, LONGEST, NOT_YET_CUT, UNCUT, WORDS, check_time, core_and_further, minutes
+from tools.notebooks.reading_time import LINES, LONGEST, WORDS, check_time, core_and_further, minutes
 
 TIME = "**Time** about {} minutes of reading, and an hour for the exercises."
 
@@ -76,13 +76,6 @@ def test_an_exercise_of_further_is_read_in_the_section_before_it():
 )
 def test_a_section_of_further_says_its_minutes(text, said):
     assert check_time("01_small.ipynb", further(text)) == [said]
-
-
-def test_a_chapter_that_is_not_yet_cut_may_be_longer(tmp_path):
-    for name in NOT_YET_CUT:
-        assert said(chapter(tmp_path, TIME.format(UNCUT - 5), words=(UNCUT - 5) * WORDS, name=name)) == []
-        (problem,) = said(chapter(tmp_path, TIME.format(UNCUT + 5), words=(UNCUT + 5) * WORDS, name=name))
-        assert problem.endswith(f"at most {UNCUT}")
 
 
 def test_a_true_time_is_right(tmp_path):
