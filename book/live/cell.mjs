@@ -44,7 +44,7 @@ export class Cell {
     return this.editor.edited;
   }
 
-  // Has it run as it stands, without an error? For an exercise an answer that fails will do: no other cell needs it.
+  // Has it run as it stands, without an error?
   get done() {
     return this.ran && this.ranCode === this.code;
   }

@@ -54,13 +54,12 @@ function after(cell) {
   return cells.slice(cells.indexOf(cell) + 1).find((each) => each.editor.box.checkVisibility());
 }
 
-// Runs the cells in order, then `last`; stops at the first error, but for that of an exercise, which no other cell needs.
+// Runs the cells in order, then `last`; stops at the first error.
 async function run(first, last, next = false) {
   if (going) return;
   const mine = (going = { stopped: false });
   const halted = new Promise((resolve) => (mine.halt = resolve));
   const all = last ? [...first, last] : first;
-  const wrong = [];
   head.busy = true;
   let count = 0;
   try {
@@ -79,14 +78,12 @@ async function run(first, last, next = false) {
         return;
       }
       count += 1;
-      if (result.ok || mine.stopped || cell === last) continue;
-      if (cell.exercise) wrong.push(cell);
-      else {
+      if (!result.ok && !mine.stopped && cell !== last) {
         failed(cell, last);
         return;
       }
     }
-    finished(mine, wrong, last, count);
+    finished(mine, last, count);
     if (next && !mine.stopped) after(last)?.editor.box.focus();
   } catch (error) {
     head.tell(error.message);
@@ -123,7 +120,7 @@ async function runOne(cell) {
     return result;
   }
   cell.outputs.end();
-  cell.ran = result.ok || Boolean(cell.exercise);
+  cell.ran = result.ok;
   cell.ranCode = code;
   cell.tell(result.ok ? `ran in ${result.seconds < 10 ? result.seconds.toFixed(1) : Math.round(result.seconds)} s` : "ended with an error");
   const kept = JSON.parse(result.files);
@@ -145,7 +142,7 @@ function notRun(cell, sentence) {
   cell.tell("not run");
 }
 
-function finished(mine, wrong, last, count) {
+function finished(mine, last, count) {
   if (mine.stopped && !session.isReady) head.tell("Stopped. Python goes on starting, for the next run.");
   else if (mine.stopped) head.tell(`Stopped after ${count} ${count === 1 ? "cell" : "cells"}. What the cells had computed is kept.`);
   else if (last) {
@@ -153,12 +150,9 @@ function finished(mine, wrong, last, count) {
     head.hear(last.outputs.aloud(last.exercise) || `${last.label} ran; it prints nothing.`);
   } else {
     const slow = cells.filter((cell) => cell.slow && !cell.done);
-    head.tell([`All ${count} cells ran.`, ...list(" Left out because slow: ", slow), ...list(" An error ended ", wrong)]);
+    const left = slow.length ? [" Left out because it is slow: ", ...slow.flatMap((cell, at) => (at ? [", ", cell] : [cell])), "."] : [];
+    head.tell([`All ${count} cells ran.`, ...left]);
   }
-}
-
-function list(words, cells) {
-  return cells.length ? [words, ...cells.flatMap((cell, at) => (at ? [", ", cell] : [cell])), "."] : [];
 }
 
 function stop() {

@@ -32,7 +32,7 @@ PROGRESS = Path("/course/progress.json")
 LIBRARY = "my_attention*.py"
 MOST_TEXT, MOST_DATA = 300_000, 8_000_000  # characters of one cell
 PAUSE = 0.1  # seconds between two pieces of text
-DEEPEST = 20_000  # calls in each other, whatever limit a cell asks for: the engine of a page breaks down where a machine goes on
+DEEPEST = 3_000  # calls in each other, whatever limit a cell asks for: the engine of a page breaks down where a machine goes on
 
 _post = _ended = None
 _given = "{}"
