@@ -110,7 +110,7 @@ def run_it(folder, url):
     given = []
     state = SimpleNamespace(document=SimpleNamespace(settings=SimpleNamespace(env=environment(folder, url))))
     state.nested_parse = lambda lines, offset, node: given.extend(lines)
-    openers.RunIt("run-it", [], {}, [], 1, 1, "", state, None).run()
+    openers.RunIt("run-it", [], {}, [], 1, 1, "", state, SimpleNamespace(reporter=None)).run()
     return "\n".join(given)
 
 
@@ -122,5 +122,5 @@ def environment(folder, url):
 @pytest.mark.parametrize("url", ["", "https://example.org/a/b"])
 def test_the_first_page_says_who_made_the_book_and_where_the_source_is(tmp_path, url):
     state = SimpleNamespace(document=SimpleNamespace(settings=SimpleNamespace(env=environment(tmp_path, url))))
-    (made,) = openers.SourceAddress("source-address", [], {}, [], 1, 1, "", state, None).run()
+    (made,) = openers.SourceAddress("source-address", [], {}, [], 1, 1, "", state, SimpleNamespace(reporter=None)).run()
     assert made.astext() == "This book was made by A. Author." + (f" The source is at {url}." if url else "")
