@@ -226,7 +226,7 @@ def _unattempted(exercise, answer):
 def _passed(exercise):
     labels = tuple(probe.label for probe in exercise.probes)
     all_right = "right" if exercise.value else f"all {len(labels)} cases right"
-    book = "open Solution below" if below_the_cell(exercise.id) else f'solution("{exercise.id}")'
+    book = "open Solution below." if below_the_cell(exercise.id) else f'solution("{exercise.id}")'
     compare = "" if hints_are_off() else f" Compare with the book's: {book}"
     lines = (f"[x] {exercise.id}: {all_right}", f"    {exercise.insight}{compare}")
     return Result("passed", lines, passed=labels)
@@ -245,5 +245,5 @@ def _wrong(exercise, status, sentence, right=None, mistakes=(), hint=None, outpu
     if not hints_are_off():
         near = hint and hint < len(exercise.hints)  # the last hint gives almost all away: readers see it last
         call = f'hint("{exercise.id}"' + (f", {hint})" if near else ")")
-        lines.append("    For help: " + (f"open Hint {hint if near else 1} below" if below_the_cell(exercise.id) else call))
+        lines.append("    For help: " + (f"open Hint {hint if near else 1} below." if below_the_cell(exercise.id) else call))
     return Result(status, tuple(lines), passed, failed, tuple(mistakes), hint)
