@@ -14,7 +14,7 @@ from attnexercises.engine.partial_answers import what_stands
 from attnexercises.engine.registry import find
 from attnexercises.engine.session import session_restored
 from attnexercises.failing_case.smallest import with_details
-from attnexercises.engine.output import hints_are_off
+from attnexercises.engine.output import below_the_cell, hints_are_off
 
 __all__ = ["Exercise", "Mistake", "Probe", "Result", "grade", "value_exercise"]
 
@@ -226,7 +226,8 @@ def _unattempted(exercise, answer):
 def _passed(exercise):
     labels = tuple(probe.label for probe in exercise.probes)
     all_right = "right" if exercise.value else f"all {len(labels)} cases right"
-    compare = "" if hints_are_off() else f' Compare with the book\'s: solution("{exercise.id}")'
+    book = "open Solution below." if below_the_cell(exercise.id) else f'solution("{exercise.id}")'
+    compare = "" if hints_are_off() else f" Compare with the book's: {book}"
     lines = (f"[x] {exercise.id}: {all_right}", f"    {exercise.insight}{compare}")
     return Result("passed", lines, passed=labels)
 
@@ -243,5 +244,6 @@ def _wrong(exercise, status, sentence, right=None, mistakes=(), hint=None, outpu
         lines.append(f"    {outputs}{len(passed)} of {len(exercise.probes)} cases right{wrong}.")
     if not hints_are_off():
         near = hint and hint < len(exercise.hints)  # the last hint gives almost all away: readers see it last
-        lines.append(f'    For help: hint("{exercise.id}"' + (f", {hint})" if near else ")"))
+        call = f'hint("{exercise.id}"' + (f", {hint})" if near else ")")
+        lines.append("    For help: " + (f"open Hint {hint if near else 1} below." if below_the_cell(exercise.id) else call))
     return Result(status, tuple(lines), passed, failed, tuple(mistakes), hint)

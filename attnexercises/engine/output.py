@@ -47,6 +47,11 @@ def in_notebook():
     return shell is not None and hasattr(shell, "kernel")
 
 
+def below_the_cell(id):
+    """Do the exercise's hints and its solution stand below the cell that is running? A page of the book says so in ``ATTNLIB_HELP``."""
+    return os.environ.get("ATTNLIB_HELP", "") == id
+
+
 def hints_are_off():
     """Is ``ATTNLIB_HINTS=off`` set? Then there are no hints and no solutions, and no message mentions them."""
     return os.environ.get("ATTNLIB_HINTS", "").lower() == "off"

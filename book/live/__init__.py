@@ -118,7 +118,7 @@ def versions(files):
     """What runs in the page, in words, read from the names of the files and the lock."""
     packages = json.loads(vendor_pyodide.LOCK.read_text(encoding="utf-8"))["packages"]
     text = (SOURCES / "README.md").read_text(encoding="utf-8")
-    pyodide, python = re.search(r"\| Pyodide ([\d.]+) \|", text)[1], re.search(r"\| CPython ([\d.]+),", text)[1]
+    pyodide, python = (re.search(rf"(?m)^\* {name} ([\d.]+\d),", text)[1] for name in ("Pyodide", "CPython"))
     numpy, matplotlib = packages["numpy"]["version"], packages["matplotlib"]["version"]
     return f"Python {python} (Pyodide {pyodide}), NumPy {numpy}, Matplotlib {matplotlib}"
 

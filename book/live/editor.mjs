@@ -36,6 +36,17 @@ export class Editor {
     this.paint();
   }
 
+  // Typed by hand, as it were, so that undo brings back what stood there.
+  replace(text) {
+    this.box.focus();
+    this.box.setSelectionRange(0, this.text.length);
+    insert(text);
+    if (this.text !== text) {
+      this.text = text;
+      this.hears.edited();
+    }
+  }
+
   get edited() {
     return this.text !== this.original;
   }

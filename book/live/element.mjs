@@ -15,6 +15,15 @@ export function button(text, of, act) {
   return made;
 }
 
+// A sentence as a list of texts and cells, put into an element: a cell becomes a link that leads to it.
+export function put(place, sentence) {
+  place.replaceChildren(...[sentence].flat().map((part) => typeof part === "string" ? part : part.link()));
+}
+
+export function plain(sentence) {
+  return [sentence].flat().map((part) => typeof part === "string" ? part : part.name).join("");
+}
+
 // What is seen stands first in the name, for who speaks to the page.
 export function label(made, text, of) {
   made.textContent = text;

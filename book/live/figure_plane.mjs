@@ -68,6 +68,8 @@ export class PlaneFigure {
       return [((event.clientX - left) * scale - LEFT) / UNIT - SIDE, SIDE - ((event.clientY - top) * scale - TOP) / UNIT];
     };
     let held = null;
+    // A finger on a point moves the point, in every direction; anywhere else on the drawing it scrolls the page.
+    this.svg.addEventListener("touchstart", (event) => event.target.dataset?.at !== undefined && event.preventDefault(), { passive: false });
     this.svg.addEventListener("pointerdown", (event) => {
       const at = event.target.dataset?.at;
       if (at === undefined) return;

@@ -1,26 +1,49 @@
 // The line under the title: the one button for the whole page, what Python is doing, and the reader's own work.
-import { button, element } from "./element.mjs";
+import { button, element, plain, put } from "./element.mjs";
 
 const KEYS = "Ctrl+Enter runs the cell, Shift+Enter runs it and goes to the next. Tab indents; press Escape, then Tab, to leave.";
 
 export class Head {
-  // does: {runAll(), stop(), restart(), exported(), imported(text), forget(), later()}
+  // does: {runAll(), stop(), restart(), exported(), imported(text), libraryAsked(), libraryGiven(text), forget(), later()}
   constructor(place, settings, does) {
     this.does = does;
     this.all = button("Run this page", "", () => (this.running ? does.stop() : does.runAll()));
     this.size = element("span", "live-size");
     this.size.textContent = settings.offline ? "Python, from this folder" : `Python, ${settings.megabytes} MB once`;
     this.said = element("span", "live-said");
+    this.words = this.said.appendChild(element("span"));
+    this.time = this.said.appendChild(element("span", "live-time"));
+    this.warning = element("p", "live-warning");
+    this.warning.hidden = true;
     this.live = element("div", "visually-hidden");
     this.live.setAttribute("role", "status");
     this.live.id = "live-status";
-    place.append(this.all, this.size, this.said, this.work(settings), this.live);
+    place.append(this.all, this.size, this.said, this.work(settings), this.warning, this.live);
   }
 
-  // What screen readers hear; the same sentence twice is heard twice.
+  // A sentence, or a list of texts and cells. What screen readers hear; the same sentence twice is heard twice.
   tell(sentence, aloud = true) {
-    this.said.textContent = sentence;
-    if (aloud) this.hear(sentence);
+    clearInterval(this.clock);
+    this.time.textContent = this.goesOn = "";
+    put(this.words, sentence);
+    if (aloud) this.hear(plain(sentence));
+  }
+
+  // What goes on now, with the seconds since it began.
+  going(sentence) {
+    if (plain(sentence) === this.goesOn) return;
+    this.tell(sentence, false);
+    this.goesOn = plain(sentence);
+    const began = performance.now();
+    this.clock = setInterval(() => (this.time.textContent = `, ${Math.round((performance.now() - began) / 1000)} s`), 1000);
+  }
+
+  // Stays, whatever is told later.
+  warn(sentence) {
+    if (this.warning.textContent === sentence) return;
+    this.warning.textContent = sentence;
+    this.warning.hidden = false;
+    this.hear(sentence);
   }
 
   hear(sentence) {
@@ -38,12 +61,8 @@ export class Head {
     const words = element("p");
     words.textContent =
       "What you type, your progress and your my_attention.py stay in this browser, for all chapters. Nothing is sent anywhere.";
-    const file = Object.assign(element("input"), { type: "file", accept: ".json,application/json", hidden: true });
-    file.setAttribute("aria-label", "An exported file");
-    file.addEventListener("change", async () => {
-      if (file.files[0]) this.does.imported(await file.files[0].text());
-      file.value = "";
-    });
+    const file = chosen("An exported file", ".json,application/json", (text) => this.does.imported(text));
+    const library = chosen("A my_attention.py", ".py,text/x-python", (text) => this.does.libraryGiven(text));
     const forget = button("Reset everything", "", () => this.ask(sure));
     const sure = element("span", "live-sure");
     sure.hidden = true;
@@ -59,10 +78,13 @@ export class Head {
     row.append(
       button("Export", "", () => this.does.exported()),
       button("Import", "", () => file.click()),
+      button("Download my_attention.py", "", () => this.does.libraryAsked()),
+      button("Upload my_attention.py", "", () => library.click()),
       button("Restart Python", "", () => this.does.restart()),
       forget,
       sure,
       file,
+      library,
     );
     const keys = element("p");
     keys.textContent = KEYS;
@@ -93,4 +115,15 @@ export class Head {
     sure.hidden = false;
     sure.querySelector("button").focus();
   }
+}
+
+// A hidden field for one file, whose text is handed on.
+function chosen(name, accept, take) {
+  const file = Object.assign(element("input"), { type: "file", accept, hidden: true });
+  file.setAttribute("aria-label", name);
+  file.addEventListener("change", async () => {
+    if (file.files[0]) take(await file.files[0].text());
+    file.value = "";
+  });
+  return file;
 }

@@ -10,7 +10,7 @@ self.addEventListener("activate", (event) => event.waitUntil(self.clients.claim(
 
 self.addEventListener("fetch", (event) => {
   const { request } = event;
-  if (request.method !== "GET" || !request.url.startsWith(self.registration.scope)) return;
+  if (!["GET", "HEAD"].includes(request.method) || !request.url.startsWith(self.registration.scope)) return;
   event.respondWith(NAMED_BY_CONTENT.test(request.url) ? kept(request).then((found) => found ?? fetch(request)) : newest(request));
 });
 
@@ -21,6 +21,10 @@ async function newest(request) {
   } catch (error) {
     const found = await kept(request);
     if (found) return found;
+    // The book's own page for a wrong address, but not in the place of a picture or a script.
+    const missing = request.mode === "navigate" && (await kept({ url: new URL("404.html", self.registration.scope).href }));
+    if (missing) return new Response(missing.body, { status: 404, headers: missing.headers });
+    if (request.method === "HEAD") return new Response(null, { status: 404 });
     throw error;
   }
 }

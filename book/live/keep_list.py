@@ -7,7 +7,7 @@ from pathlib import Path
 
 WORKER = Path(__file__).with_name("keep-worker.js")
 LIST, SCRIPT = "keep.json", "keep.js"
-NOT_KEPT = {LIST, SCRIPT, "404.html", "objects.inv"}
+NOT_KEPT = {LIST, SCRIPT, "objects.inv"}
 
 
 def write(site):

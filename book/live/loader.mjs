@@ -11,7 +11,7 @@ export class Loader {
     this.places = places;
     this.listed = listed;
     this.progress = progress;
-    this.loaded = 0;
+    this.loaded = this.wanted = 0; // bytes
     this.asked = new Map();
     this.instead = new Map(); // answers to give for files that nobody needs any more
     this.failed = new Promise((_, reject) => (this.fail = reject));
@@ -42,6 +42,7 @@ export class Loader {
   }
 
   async load(name) {
+    this.wanted += this.listed[name][0];
     const stop = new AbortController();
     let quiet;
     const wait = () => {
@@ -59,7 +60,8 @@ export class Loader {
         if (done) break;
         wait();
         parts.push(value);
-        this.progress((this.loaded += value.length));
+        this.loaded += value.length;
+        this.progress({ loaded: this.loaded, wanted: this.wanted });
       }
     } catch (error) {
       if (error instanceof Fault) throw error;

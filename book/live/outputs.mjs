@@ -1,6 +1,6 @@
 // What a cell printed and showed, put into the page in the form in which the stored outputs stand there.
 import { coloured } from "./colours.mjs";
-import { element } from "./element.mjs";
+import { element, put } from "./element.mjs";
 
 const OWN = "Drawn by your changed code.";
 const ABOVE = "Drawn after code above was changed.";
@@ -79,9 +79,16 @@ export class Outputs {
     if (this.last?.name !== name) {
       const box = printed("", "stream");
       this.add(box);
-      this.last = { name, pre: box.querySelector("pre") };
+      const [done, line] = [new Text(), new Text()];
+      box.querySelector("pre").append(done, line);
+      this.last = { name, done, line, raw: "" };
     }
-    this.last.pre.append(text);
+    // A carriage return goes back to the start of its line, as in a terminal: what comes next is written over it.
+    const { last } = this;
+    const lines = (last.raw + text).split("\n");
+    last.raw = lines.pop();
+    last.done.appendData(lines.map((line) => `${overwritten(line)}\n`).join(""));
+    last.line.data = overwritten(last.raw);
   }
 
   data(data) {
@@ -128,10 +135,11 @@ export class Outputs {
     }
   }
 
+  // A sentence, or a list of texts and cells.
   note(sentence) {
     this.clear();
     const note = element("p", "live-note");
-    note.textContent = sentence;
+    put(note, sentence);
     this.add(note);
     return note;
   }
@@ -169,4 +177,8 @@ function printed(text, kind) {
   const box = element("div", `output ${kind} highlight-myst-ansi notranslate`, '<div class="highlight"><pre></pre></div>');
   box.querySelector("pre").textContent = text;
   return box;
+}
+
+function overwritten(line) {
+  return line.split("\r").reduce((under, part) => part + under.slice(part.length));
 }

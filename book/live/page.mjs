@@ -2,6 +2,7 @@
 import { Cell } from "./cell.mjs";
 import { Head } from "./head.mjs";
 import { element } from "./element.mjs";
+import { guard } from "./solutions.mjs";
 import { later } from "./later.mjs";
 import { Store } from "./store.mjs";
 
@@ -11,7 +12,7 @@ settings.folder = new URL(settings.folder, root);
 settings.python = new URL(settings.python, root);
 settings.siteRoot = root;
 
-const store = new Store(root.pathname, (sentence) => head.tell(sentence));
+const store = new Store(root.pathname, (sentence) => head.warn(sentence));
 let session = null; // with the first click
 const head = new Head(document.querySelector(".live-head"), settings, {
   runAll: () => run(cells.filter((cell) => !cell.slow && cell !== scratch), null),
@@ -19,6 +20,8 @@ const head = new Head(document.querySelector(".live-head"), settings, {
   restart,
   exported,
   imported,
+  libraryAsked,
+  libraryGiven,
   forget,
   later: () => later(settings.folder),
 });
@@ -27,20 +30,23 @@ const hears = { run: (cell, next) => run(above(cell), cell, next), stop, edited 
 const cells = [...document.querySelectorAll("div.cell:has(.cell_input pre)")].map((box, at) => new Cell(box, at + 1, hears));
 const scratch = cells.at(-1);
 keysApart();
-let going = null; // {stopped} of what is running now
+let going = null; // {stopped, halt(), now} of what is running now
+const LIBRARY = "my_attention.py";
 
 const edits = store.edits(settings.page);
 for (const cell of cells) cell.recall(edits[cell.key]);
 showProgress();
+guard((id) => Boolean(store.progress()[id]?.tries));
+store.look();
 window.addEventListener("storage", showProgress); // another tab
 document.documentElement.classList.add("live");
 
 // Run
 
-// What has to run before a cell: all above that has not run. Slow cells only before another slow one.
+// What has to run before a cell: all above that has not run as it stands. Slow cells only before another slow one.
 function above(cell) {
   const before = cell === scratch ? cells.slice(0, 1) : cells.slice(0, cells.indexOf(cell));
-  return before.filter((each) => !each.ran && (!each.slow || cell.slow));
+  return before.filter((each) => !each.done && (!each.slow || cell.slow));
 }
 
 // The next cell whose code is not folded.
@@ -52,15 +58,20 @@ function after(cell) {
 async function run(first, last, next = false) {
   if (going) return;
   const mine = (going = { stopped: false });
+  const halted = new Promise((resolve) => (mine.halt = resolve));
   const all = last ? [...first, last] : first;
   head.busy = true;
   let count = 0;
   try {
-    if (!session?.isReady) for (const cell of all.slice(-1)) cell.tell("Python is starting");
-    await begin();
+    if (!session?.isReady) {
+      for (const cell of all.slice(-1)) cell.tell("waits for Python");
+      head.going("Starting Python");
+    }
+    await Promise.race([begin(), halted]);
     for (const cell of all) {
       if (mine.stopped) break;
-      if (all.length > 1) head.tell(`Running cell ${cell.number} of ${cells.length - 1}`, false);
+      mine.now = all.length > 1 ? [`Running ${count + 1} of ${all.length}: `, cell] : ["Running ", cell];
+      head.going(mine.now);
       const result = await runOne(cell);
       if (result.lost) {
         if (last && cell !== last) notRun(last, result.lost);
@@ -72,13 +83,13 @@ async function run(first, last, next = false) {
         return;
       }
     }
-    finished(mine, all, last, count);
+    finished(mine, last, count);
     if (next && !mine.stopped) after(last)?.editor.box.focus();
   } catch (error) {
     head.tell(error.message);
     if (last) notRun(last, error.message);
   } finally {
-    for (const cell of all) if (cell.state === "Python is starting") cell.tell("");
+    for (const cell of all) if (cell.state === "waits for Python") cell.tell("");
     going = null;
     head.busy = false;
   }
@@ -101,7 +112,7 @@ async function runOne(cell) {
   const files = store.files();
   const { code, number } = cell;
   const columns = cell.outputs.columns();
-  const result = await session.run({ code, number, columns }, JSON.stringify(files), (...what) => cell.outputs.happened(...what));
+  const result = await session.run({ code, number, columns, exercise: cell.exercise ?? "" }, JSON.stringify(files), (...what) => cell.outputs.happened(...what));
   cell.busy = false;
   if (result.lost) {
     cell.outputs.note(result.lost);
@@ -109,7 +120,7 @@ async function runOne(cell) {
     return result;
   }
   cell.outputs.end();
-  cell.ran = true;
+  cell.ran = result.ok;
   cell.ranCode = code;
   cell.tell(result.ok ? `ran in ${result.seconds < 10 ? result.seconds.toFixed(1) : Math.round(result.seconds)} s` : "ended with an error");
   const kept = JSON.parse(result.files);
@@ -119,7 +130,7 @@ async function runOne(cell) {
 }
 
 function failed(cell, last) {
-  const sentence = `Cell ${cell.number} ended with an error, so ${last ? `cell ${last.number} was` : "the cells below were"} not run.`;
+  const sentence = ["An error ended ", cell, ", so ", ...(last ? [last, " was"] : ["the cells below were"]), " not run."];
   head.tell(sentence);
   if (last) notRun(last, sentence);
 }
@@ -131,28 +142,31 @@ function notRun(cell, sentence) {
   cell.tell("not run");
 }
 
-function finished(mine, all, last, count) {
-  if (mine.stopped) head.tell(`Stopped after ${count} ${count === 1 ? "cell" : "cells"}. What the cells had computed is kept.`);
+function finished(mine, last, count) {
+  if (mine.stopped && !session.isReady) head.tell("Stopped. Python goes on starting, for the next run.");
+  else if (mine.stopped) head.tell(`Stopped after ${count} ${count === 1 ? "cell" : "cells"}. What the cells had computed is kept.`);
   else if (last) {
     head.tell("Python is ready", false);
-    head.hear(last.outputs.aloud(last.exercise) || `Cell ${last.number} ran; it prints nothing.`);
+    head.hear(last.outputs.aloud(last.exercise) || `${last.label} ran; it prints nothing.`);
   } else {
-    const slow = cells.filter((cell) => cell.slow && !cell.ran);
-    const left = slow.length ? ` Left out because it is slow: cell ${slow.map((cell) => cell.number).join(", ")}.` : "";
-    head.tell(`All ${count} cells ran.${left}`);
+    const slow = cells.filter((cell) => cell.slow && !cell.done);
+    const left = slow.length ? [" Left out because it is slow: ", ...slow.flatMap((cell, at) => (at ? [", ", cell] : [cell])), "."] : [];
+    head.tell([`All ${count} cells ran.`, ...left]);
   }
 }
 
 function stop() {
   if (!going) return;
   going.stopped = true;
-  session.stop();
+  going.halt();
+  head.going("Stopping");
+  session?.stop();
 }
 
 // All that Python knew is gone: no cell has run.
 function lost(sentence) {
   for (const cell of cells) {
-    if (cell.ran) cell.tell("");
+    if (cell.state) cell.tell("");
     cell.ran = false;
   }
   head.tell(sentence);
@@ -194,12 +208,31 @@ function showProgress() {
 }
 
 function exported() {
-  const link = element("a");
-  link.href = URL.createObjectURL(new Blob([store.exported()], { type: "application/json" }));
-  link.download = "attention-derived-my-work.json";
+  save(store.exported(), "attention-derived-my-work.json", "application/json");
+  head.tell("Your work is exported as attention-derived-my-work.json.");
+}
+
+function save(text, name, type) {
+  const link = Object.assign(element("a"), { href: URL.createObjectURL(new Blob([text], { type })), download: name });
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
-  head.tell("Your work is exported as attention-derived-my-work.json.");
+}
+
+function libraryAsked() {
+  const text = store.files()[LIBRARY];
+  if (text === undefined) head.tell(`There is no ${LIBRARY} yet: save("softmax"), for instance, puts an answer that passed into it.`);
+  else {
+    save(text, LIBRARY, "text/x-python");
+    head.tell(`${LIBRARY} is downloaded.`);
+  }
+}
+
+// It takes the place of the file that was there, which is handed out first: nothing is lost by a wrong file.
+function libraryGiven(text) {
+  const files = store.files();
+  if (files[LIBRARY] !== undefined && files[LIBRARY] !== text) save(files[LIBRARY], LIBRARY.replace(".py", "_before.py"), "text/x-python");
+  store.keepFiles({ ...files, [LIBRARY]: text });
+  head.tell(`${LIBRARY} is uploaded: the next cell that you run can import it.`);
 }
 
 function imported(text) {
@@ -215,16 +248,26 @@ function forget() {
 
 // Things around
 
-function showLoading(bytes) {
-  if (!going) return;
+// What comes after Python has begun is Matplotlib, with the first cell that draws.
+function showLoading({ loaded, wanted }) {
+  if (!going || going.stopped) return;
   head.size.remove();
-  head.tell(`${settings.offline ? "Reading" : "Fetching"} Python: ${Math.round(bytes / 1e6)} of ${settings.megabytes} MB`, false);
+  const what = session.isReady ? "Matplotlib" : "Python";
+  const megabytes = (bytes) => Math.round(bytes / 1e6);
+  if (loaded < wanted) head.tell(`${settings.offline ? "Reading" : "Fetching"} ${what}: ${megabytes(loaded)} of ${megabytes(wanted)} MB`, false);
+  else head.going(session.isReady ? going.now : "Starting Python");
 }
 
-// A cell of the reader's own at the end of the page.
+// A cell of the reader's own, one press away from any place of the page.
 function addScratch(place) {
-  const title = "A cell to try things in";
   const input = '<div class="highlight-python notranslate"><div class="highlight"><pre></pre></div></div>';
-  place.innerHTML = `<details class="live-scratch"><summary>${title}</summary><div class="cell docutils container"><div class="cell_input docutils container">${input}</div></div></details>`;
+  place.innerHTML = `<details class="live-scratch"><summary>Try things</summary><div class="cell docutils container"><div class="cell_input docutils container">${input}</div></div></details>`;
   place.querySelector("pre").textContent = 'from attnexercises import progress\n\nprogress()\n';
+  const box = place.firstChild;
+  box.addEventListener("toggle", () => box.open && box.querySelector("textarea").focus({ preventScroll: true }));
+  box.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || event.target.matches("textarea")) return; // there Escape lets Tab leave
+    box.open = false;
+    box.firstChild.focus();
+  });
 }

@@ -5,9 +5,10 @@ import { source } from "./offline.mjs";
 const ASKED = "The list of Python's files cannot be fetched. Check the network and press Run again.";
 const TAKEN = "The file offline.js is missing or broken: unpack the whole zip file again.";
 const PATIENCE = 1500; // milliseconds that a cell has to end after Stop
+const GRACE = 5000; // milliseconds that an answer has beyond its limit: only one compiled call can take longer
 
 export class Session {
-  // hears: {progress(bytes), lost(sentence)}; `lost` when all that Python knew is gone
+  // hears: {progress({loaded, wanted}), lost(sentence)}; `lost` when all that Python knew is gone
   constructor(settings, hears) {
     this.settings = settings;
     this.hears = hears;
@@ -53,7 +54,8 @@ export class Session {
       this.isReady = true;
       this.answered.ready();
     }
-    if (data.happened) this.waiting?.happened(...data.happened);
+    if (data.happened?.[0] === "limit") this.limit(JSON.parse(data.happened[1]).seconds);
+    else if (data.happened) this.waiting?.happened(...data.happened);
     if (data.done) this.settle(data.done);
     if ("answer" in data) this.asked.shift()?.(JSON.parse(data.answer));
     if (data.fault) {
@@ -63,13 +65,13 @@ export class Session {
   }
 
   // Runs one cell; resolves with {ok, files, seconds}, or with {lost: sentence}.
-  async run({ code, number, columns }, files, happened) {
+  async run({ code, number, columns, exercise }, files, happened) {
     await this.start();
     // From a disk no worker may fetch it, and Python is ended and begun anew.
     const token = location.protocol === "file:" ? null : URL.createObjectURL(new Blob([""], { type: "text/plain" }));
     return new Promise((resolve) => {
       this.waiting = { resolve, happened, token };
-      this.worker.postMessage({ run: { code, number, columns, files, token } });
+      this.worker.postMessage({ run: { code, number, columns, exercise, files, token } });
     });
   }
 
@@ -86,7 +88,17 @@ export class Session {
     });
   }
 
+  // An answer computes from now on for at most so many seconds; 0: it has ended. Python ends a loop by itself, but it
+  // cannot look at the clock within one compiled call, such as sum(iter(int, 1)): then it is ended from here.
+  limit(seconds) {
+    clearTimeout(this.limited);
+    if (!seconds || !this.waiting) return;
+    const said = `The answer was still running after ${seconds} seconds, inside one call that Python cannot stop (such as sum(iter(int, 1))). `;
+    this.limited = setTimeout(() => this.lose(`${said}So Python was started anew. What you typed is as it was.`), 1000 * seconds + GRACE);
+  }
+
   settle(result) {
+    clearTimeout(this.limited);
     if (!this.waiting) return;
     const { resolve, token } = this.waiting;
     this.waiting = null;

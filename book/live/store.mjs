@@ -3,14 +3,19 @@
 
 const VERSION = "attention-derived-live-1";
 const SOLVED = "attention-derived-solved"; // of solved.js
-const FULL = "The browser's store for this site is full: what you do is kept only until you close the page. Export it below.";
-const NONE = "This browser keeps nothing for this site (private mode?): what you do is lost when you close the page. Export it below.";
+const FULL = "The browser's store for this site is full: what you do is kept only until you close the page. Export it under Your work.";
+const NONE = "This browser keeps nothing for this site (private mode?): what you do is lost when you close the page. Export it under Your work.";
 
 export class Store {
   constructor(root, complain) {
     this.prefix = `${VERSION}:${root}:`;
     this.complain = complain;
     this.memory = new Map(); // where nothing may be kept
+  }
+
+  // Says at once when nothing can be kept: whoever types has to know before.
+  look() {
+    if (globalThis.nothingIsKept || !localStorageWorks()) this.complain(NONE);
   }
 
   read(name) {

@@ -31,7 +31,7 @@ function sentence(error) {
 }
 
 async function start({ places, listed, engine }) {
-  loader = new Loader(places, listed, (loaded) => self.postMessage({ progress: loaded }));
+  loader = new Loader(places, listed, (progress) => self.postMessage({ progress }));
   const numpy = Object.keys(listed).find((name) => NUMPY.test(name));
   compileOnce(engine);
   for (const name of [...CORE, numpy, "course.zip"]) if (!engine || name !== ENGINE) loader.bytes(name);
@@ -68,7 +68,7 @@ function sooner(result) {
   return Promise.race([result, loader.failed]);
 }
 
-async function run({ code, number, columns, files, token }) {
+async function run({ code, number, columns, exercise, files, token }) {
   if (!drawing && DRAWS.test(code)) {
     await sooner(python.loadPackage("matplotlib", { messageCallback() {}, errorCallback() {} }));
     drawing = true;
@@ -76,7 +76,7 @@ async function run({ code, number, columns, files, token }) {
   runtime.give(files);
   listen(token);
   const began = performance.now();
-  const ok = runtime.run(code, number, columns);
+  const ok = runtime.run(code, number, columns, exercise);
   listen(null);
   self.postMessage({ done: { ok, files: runtime.kept(), seconds: (performance.now() - began) / 1000 } });
 }

@@ -5,7 +5,8 @@
 * ``{chapter-cards}`` on the first page is a card for each chapter: picture, number, title, question. The order and the
   numbers are those of the table of contents.
 * ``{chapter-diagram}`` shows a drawing in which ``{chapter softmax}`` stands for "chapter 1", whatever its number is.
-* ``{source-address}`` says where the source is, if `_config.yml` knows an address.
+* ``{run-it}`` on the first page says how its code is run: in the page itself, where the pages have a Python, and in JupyterLab.
+* ``{source-address}`` says who made the book, and where the source is, if `_config.yml` knows an address.
 
 A page is named by its topic: chapter 2 is `02_attention`, its topic `attention`. The picture of a chapter is `chapters/pictures/<topic>.svg`. It stands in the page itself, so it has the colours of the
 scheme. A picture that is missing is a warning, and so stops the build.
@@ -17,6 +18,7 @@ from pathlib import Path
 
 from docutils import nodes
 from docutils.parsers.rst import Directive
+from docutils.statemachine import StringList
 from sphinx.transforms import SphinxTransform
 from sphinx.util import logging
 
@@ -41,6 +43,7 @@ def setup(app):
     app.add_node(numbered_diagram)
     app.add_directive("chapter-cards", ChapterCards)
     app.add_directive("chapter-diagram", ChapterDiagram)
+    app.add_directive("run-it", RunIt)
     app.add_directive("source-address", SourceAddress)
     app.add_transform(Opener)
     app.connect("doctree-resolved", fill_cards)
@@ -193,12 +196,34 @@ def fill_diagrams(app, doctree, docname):
         node.replace_self(nodes.raw("", figure, format="html"))
 
 
-class SourceAddress(Directive):
-    """A paragraph with the address of the source, or nothing."""
+HERE_TEXT = """**Run it.** Every page with code runs in this browser: press *Run this page* at its head, or *Run* at a cell, and
+change what you like. A Python starts [inside the page](running.md). There is nothing to install, and nothing is sent anywhere.
+"""
+LAB_TEXT = "{begin}{get} and run `make lab` in its folder. It needs Python 3.11 or newer, installs the rest into a folder of its own and opens chapter 1."
+
+
+class RunIt(Directive):
+    """How the code of the book is run: first in the page, where that is possible."""
 
     def run(self):
-        options = self.state.document.settings.env.config.html_theme_options
-        url = options.get("repository_url", "")
-        if not url:
-            return []
-        return [nodes.paragraph("", "", nodes.Text("The source is at "), nodes.reference("", url, refuri=url), nodes.Text("."))]
+        env = self.state.document.settings.env
+        url = env.config.html_theme_options.get("repository_url", "")
+        here = (Path(env.srcdir) / "_vendor" / "pyodide").is_dir()
+        get = f"get [the source]({url})" if url else "get the source of this book"
+        begin = "To work in JupyterLab instead, " if here else "**Run it.** Every page with code is a notebook. To run it in JupyterLab, "
+        text = (HERE_TEXT + "\n" if here else "") + LAB_TEXT.format(begin=begin, get=get)
+        box = nodes.container("", classes=["run-it"])
+        self.state.nested_parse(StringList(text.splitlines(), "run-it"), self.content_offset, box)
+        return [box]
+
+
+class SourceAddress(Directive):
+    """A paragraph with who made the book, and with the address of the source if there is one."""
+
+    def run(self):
+        config = self.state.document.settings.env.config
+        url = config.html_theme_options.get("repository_url", "")
+        made = nodes.paragraph("", "", nodes.Text(f"This book was made by {config.author}."))
+        if url:
+            made += [nodes.Text(" The source is at "), nodes.reference("", url, refuri=url), nodes.Text(".")]
+        return [made]

@@ -94,17 +94,54 @@ const Search = (() => {
     return item;
   }
 
-  function run(pages, query) {
+  // Names in common use for what the book calls otherwise. A name in one word (PagedAttention) is looked for in two, too.
+  const ALSO = {
+    "activation checkpointing": "gradient checkpointing",
+    autograd: "backward",
+    "automatic differentiation": "backward",
+    backprop: "backward pass",
+    backpropagation: "backward pass",
+    "beam search": "shared blocks",
+    "continuous batching": "batch",
+    "key value cache": "kv cache",
+    layernorm: "norm",
+    "layer norm": "norm",
+    "paged attention": "paged cache",
+    pagedattention: "paged cache",
+    ntk: "position interpolation",
+    "positional encoding": "sinusoidal encoding",
+    "positional embedding": "sinusoidal encoding",
+    "residual stream": "residual connection",
+    "reverse mode": "vector jacobian product",
+    rmsnorm: "rms norm",
+    "safe softmax": "softmax overflow",
+    "soft capping": "softcap",
+    softcapping: "softcap",
+    vjp: "vector jacobian product",
+    vllm: "paged cache",
+    yarn: "position interpolation",
+  };
+  const readings = (query) => [...new Set([query, split(query), ALSO[normal(query)]].filter(Boolean))];
+
+  function search(pages, query) {
     const asked = words(query);
     const meant = asked.filter((word) => !stopwords.includes(word));
     const terms = (meant.length ? meant : asked).map(pattern);
-    const results = terms.length ? pages.flatMap((page) => rankPage(page, terms, normal(query))) : [];
-    results.sort((a, b) => b.score - a.score);
+    return terms.length ? pages.flatMap((page) => rankPage(page, terms, normal(query))).map((found) => ({ ...found, terms })) : [];
+  }
+
+  function run(pages, query) {
+    const best = new Map(); // of all readings of the query, the one that fits a page best
+    for (const found of readings(query).flatMap((reading) => search(pages, reading))) {
+      if (!(best.get(found.page)?.score >= found.score)) best.set(found.page, found);
+    }
+    const results = [...best.values()].sort((a, b) => b.score - a.score);
+    const terms = [...new Set(results.flatMap((result) => result.terms))];
     const said = results.length
       ? `The search found ${results.length} page${results.length === 1 ? "" : "s"} for “${query}”.`
       : `Nothing was found for “${query}”: no page has all of these words.`;
     if (terms.length) searchMarks.forNextPage(anyOf(terms));
-    const list = element("ul", "search", ...results.map((result) => shown(result, terms)));
+    const list = element("ul", "search", ...results.map((result) => shown(result, result.terms)));
     const status = element("p", "search-summary", said);
     status.setAttribute("role", "status");
     document.getElementById("search-results").replaceChildren(status, list);

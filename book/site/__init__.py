@@ -2,12 +2,14 @@
 
 * One setting, `repository.url`, decides about all buttons that need an address.
 * Every page describes itself, and does without scripts.
+* A browser that refuses to keep anything stops no script, of the theme or of ours (`storage.js`).
 * `index.html` at the top leads to the first page.
 """
 
 import html
 from pathlib import Path
 
+STORAGE = Path(__file__).with_name("storage.js").read_text(encoding="utf-8")
 HOME = """<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -54,6 +56,7 @@ figure.stepped label, figure.tap .do, .theme-switch-button, .search-button, .cop
 
 def page_context(app, pagename, templatename, context, doctree):
     """Pages made by Sphinx itself (search, index, source listings) describe themselves too."""
+    context["metatags"] = f"\n<script>\n{STORAGE}</script>" + (context.get("metatags") or "")
     context["metatags"] = (context.get("metatags") or "") + "\n" + WITHOUT_SCRIPTS
     if "description" not in (context.get("metatags") or ""):
         text = html.escape(f"{context.get('title', '')} – {app.config.html_title}")

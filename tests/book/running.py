@@ -6,7 +6,7 @@ from watched import PATIENCE
 
 TEXTS = """() => [...document.querySelectorAll('div.cell')].map(cell => {
     const place = cell.querySelector('.cell_output')?.cloneNode(true);
-    if (!place || cell.matches('[class*=tag_exercise-]')) return '';
+    if (!place || cell.matches('[class*=tag_exercise-], [class*=tag_nbval-ignore-output]')) return '';
     place.querySelectorAll('.headerlink, .copybtn, .live-figure').forEach(part => part.remove());
     return place.textContent.split('\\n').filter(line => line.trim()).join('\\n');
 })"""

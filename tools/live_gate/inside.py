@@ -92,6 +92,8 @@ def notebook(cells):
 def _outputs(happened):
     outputs, waits = [], False
     for kind, content in happened:
+        if kind == "limit":  # for the page alone
+            continue
         if waits or kind == "clear":
             waits = kind == "clear" and content["wait"]
             if not waits:

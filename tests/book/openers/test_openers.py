@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from docutils import nodes
@@ -91,3 +92,35 @@ def test_a_picture_uses_the_colours_of_the_quantities_alone():
         source = path.read_text(encoding="utf-8")
         assert set(re.findall(r'class="([^"]*)"', source)) <= allowed, path.name
         assert set(re.findall(r'(?:fill|stroke)="([^"]*)"', source)) <= {"none", "currentColor"}, path.name
+
+
+@pytest.mark.parametrize(("python", "url"), [(True, ""), (False, ""), (True, "https://example.org/a/b"), (False, "https://example.org/a/b")])
+def test_the_first_page_says_how_its_code_is_run(python, url, tmp_path):
+    """In the page first, where that is possible; the source and JupyterLab after it."""
+    if python:
+        (tmp_path / "_vendor" / "pyodide").mkdir(parents=True)
+    said = " ".join(run_it(tmp_path, url).split())
+    assert said.startswith("**Run it.** Every page with code runs in this browser" if python else "**Run it.** Every page with code is a notebook.")
+    assert said.count("**Run it.**") == said.count("run `make lab` in its folder") == 1
+    assert (f"get [the source]({url})" if url else "get the source of this book") in said
+
+
+def run_it(folder, url):
+    """The Markdown that the directive gives to the page."""
+    given = []
+    state = SimpleNamespace(document=SimpleNamespace(settings=SimpleNamespace(env=environment(folder, url))))
+    state.nested_parse = lambda lines, offset, node: given.extend(lines)
+    openers.RunIt("run-it", [], {}, [], 1, 1, "", state, SimpleNamespace(reporter=None)).run()
+    return "\n".join(given)
+
+
+def environment(folder, url):
+    config = SimpleNamespace(html_theme_options={"repository_url": url} if url else {}, author="A. Author")
+    return SimpleNamespace(srcdir=str(folder), config=config)
+
+
+@pytest.mark.parametrize("url", ["", "https://example.org/a/b"])
+def test_the_first_page_says_who_made_the_book_and_where_the_source_is(tmp_path, url):
+    state = SimpleNamespace(document=SimpleNamespace(settings=SimpleNamespace(env=environment(tmp_path, url))))
+    (made,) = openers.SourceAddress("source-address", [], {}, [], 1, 1, "", state, SimpleNamespace(reporter=None)).run()
+    assert made.astext() == "This book was made by A. Author." + (f" The source is at {url}." if url else "")

@@ -67,6 +67,26 @@ def test_the_page_about_the_words_comes_first(ask):
         assert section is None or section in first["sections"], query
 
 
+#: Names in common use, and a page that has to be among the first three.
+NAMES = {
+    "RoPE": "glossary", "rotary embedding": "glossary", "KV cache": "glossary", "KV-cache": "glossary", "key-value cache": "glossary",
+    "GQA": "glossary", "MQA": "glossary", "MLA": "glossary", "MHA": "glossary", "ALiBi": "glossary", "SDPA": "glossary",
+    "FlashAttention": "glossary", "flash attention": "glossary", "log-sum-exp": "glossary", "logsumexp": "glossary", "LSE": "glossary",
+    "attention sink": "glossary", "speculative decoding": "glossary", "PagedAttention": "glossary", "vLLM": "glossary",
+    "sliding window attention": "glossary", "prefill": "glossary", "online softmax": "glossary", "safe softmax": "01_softmax",
+    "grouped-query attention": "glossary", "multi-head latent attention": "glossary", "scaled dot-product attention": "glossary",
+    "positional encoding": "glossary", "YaRN": "glossary", "NTK": "glossary", "induction head": "glossary", "VJP": "glossary",
+    "backpropagation": "03_gradients", "backprop": "03_gradients", "autograd": "03_gradients", "activation checkpointing": "07_recompute",
+    "gradient checkpointing": "07_recompute", "RMSNorm": "glossary", "residual stream": "glossary", "softcapping": "exercises",
+    "HBM": "glossary", "roofline": "glossary", "split-KV": "glossary", "ring attention": "glossary", "linear attention": "glossary",
+}  # fmt: skip
+
+
+def test_what_is_called_otherwise_elsewhere_is_found(ask):
+    first = {name: [result["address"] for result in ask(name)[:3]] for name in NAMES}
+    assert {name: found for name, found in first.items() if not any(NAMES[name] in page for page in found)} == {}
+
+
 def test_the_library_comes_after_the_chapters_that_have_the_word_in_a_heading(ask):
     for query in IN_A_HEADING:
         pages = [result["address"] for result in ask(query)]

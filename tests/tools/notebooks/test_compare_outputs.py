@@ -114,3 +114,12 @@ def test_data_that_are_no_text_have_to_be_equal():
     old, new = displayed(application_json={"a": 0.25}), displayed(application_json={"a": 0.26})
     assert compare.outputs([old], [copy.deepcopy(old)]) == ""
     assert compare.outputs([old], [new]) == "output 1, application/json: stored \"{'a': 0.25}\", now \"{'a': 0.26}\""
+
+
+@pytest.mark.parametrize("kind", ["text/plain", "text/html", "text/markdown"])
+def test_where_the_last_digit_counts_it_is_told(kind):
+    """What the pages' own Python showed otherwise, 0.36 for 0.37, passed for the same."""
+    stored, new = "<td>0.37</td>", "<td>0.36</td>"
+    assert compare.same(kind, stored, new) == ""
+    assert "0.36" in compare.same(kind, stored, new, digits=True)
+    assert compare.same(kind, stored, "<td>0.37</td> ".strip(), digits=True) == ""

@@ -219,6 +219,14 @@ def test_jupyter_book_2_is_refused(tmp_path, capsys, monkeypatch):
     assert "jupyter-book 2.1.7 cannot build this book, it needs version 1" in capsys.readouterr().err
 
 
+def test_what_is_not_set_is_told_once(tmp_path):
+    config = tmp_path / "_config.yml"
+    config.write_text('repository:\n  url: ""\nauthor: the authors of Attention, Derived\n')
+    assert [said.split(" (")[0] for said in build.unset(config)] == ["repository.url", "author"]
+    config.write_text("repository:\n  url: https://example.org/a/b\nauthor: A. Author\n")
+    assert build.unset(config) == []
+
+
 # The commands around it
 
 

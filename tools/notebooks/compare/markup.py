@@ -19,10 +19,10 @@ POWER = re.compile(r"[-\u2212]?\d+")
 PICTURE = "data:image/svg+xml;base64,"
 
 
-def difference(stored, new, *, layout=True):
-    """Return "" if the two show the same, else where they differ first, in words. `layout` is that of the pictures."""
+def difference(stored, new, *, layout=True, digits=False):
+    """Return "" if the two show the same, else where they differ first, in words. `layout` is that of the pictures, `digits` as for a text."""
     pairs = zip_longest(_Pieces(stored).pieces, _Pieces(new).pieces)
-    return next(filter(None, (_difference(old, now, layout) for old, now in pairs)), "")
+    return next(filter(None, (_difference(old, now, layout, digits) for old, now in pairs)), "")
 
 
 @dataclass
@@ -38,27 +38,27 @@ class Piece:
         return f"<{self.words}>" if self.kind == "tag" else f"the {self.kind} {self.words[:60]!r}"
 
 
-def _difference(old, now, layout):
+def _difference(old, now, layout, digits):
     if old is None or now is None:
         return f"{now.place}: {now} was not there" if old is None else f"{old.place}: {old} is missing"
     if old.kind == now.kind == "text":
-        said = text.difference(old.words, now.words)
+        said = text.difference(old.words, now.words, digits=digits)
         return said and f"{old.place}: {said}"
     if (old.kind, old.words) != (now.kind, now.words):
         return f"{old.place}: stored {old}, now {now}"
     if old.attributes.keys() != now.attributes.keys():
         return f"{old.place}: attributes of {old}: stored {list(old.attributes)}, now {list(now.attributes)}"
     for key, a in old.attributes.items():
-        if said := _difference_of_values(key, a or "", now.attributes[key] or "", layout):
+        if said := _difference_of_values(key, a or "", now.attributes[key] or "", layout, digits):
             return f"{old.place}: {key} of {old}: {said}"
     return ""
 
 
-def _difference_of_values(key, stored, new, layout):
+def _difference_of_values(key, stored, new, layout, digits):
     if stored == new:
         return ""
     if key in SPOKEN:
-        return text.difference(stored, new)
+        return text.difference(stored, new, digits=digits)
     if stored.startswith(PICTURE) and new.startswith(PICTURE):
         with contextlib.suppress(binascii.Error):
             svgs = [base64.b64decode(address.removeprefix(PICTURE)) for address in (stored, new)]

@@ -36,13 +36,13 @@ IN_TEXT = re.compile(TEXT, re.VERBOSE)
 IN_MARKDOWN = re.compile(r"(?P<code> ```(?s:.*?)``` | `[^`\n]+` ) |" + TEXT, re.VERBOSE)
 
 
-def difference(stored, new, *, markdown=False):
-    """Return "" if the two texts say the same, else where they differ first, in words."""
+def difference(stored, new, *, markdown=False, digits=False):
+    """Return "" if the two texts say the same, else where they differ first, in words. With `digits` the last digit counts, too."""
     old, now = _tokens(stored, markdown), _tokens(new, markdown)
     if [len(token.text) for token in old if token.number] != [len(token.text) for token in now if token.number]:
         old, now = _without_spaces(old), _without_spaces(now)
     for a, b in zip_longest(old, now):
-        if a is None or b is None or not _agree(a, b):
+        if a is None or b is None or not _agree(a, b) or (digits and a.number and _value(a.number) != _value(b.number)):
             return _sentence(stored, new, a, b)
     return ""
 
