@@ -15,13 +15,14 @@ POINTS = {"easy": 1, "medium": 2, "hard": 3}
 BESIDE = ("data", "diagrams", "references.bib")  # the files and folders that a chapter opens or shows
 
 # The code that a hidden test runs after the answer. It imports the library again from its files, because the student's
-# notebook may have replaced parts of it. On Linux the answer is judged in a separate process, so the test cannot hang.
+# notebook may have replaced parts of it. On Linux the answer runs in a separate process, so the test cannot hang, and
+# on every system a pass is confirmed by a process into which the answer cannot write.
 TEST = """\
 import sys
 for _name in [name for name in sys.modules if name.partition(".")[0] in ("attnlib", "attnexercises")]:
     del sys.modules[_name]
-from attnexercises.engine.isolation import grade_apart
-_result = grade_apart("{id}", {id})
+from attnexercises.classroom.verdict import grade_for_points
+_result = grade_for_points("{id}", {id})
 assert _result.status == "passed", "\\n".join(_result.lines)"""
 
 

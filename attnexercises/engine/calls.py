@@ -102,7 +102,7 @@ def run_trusted(exercise, function, probe):
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            values, problem = _compared(exercise, probe, *read(exercise, function(*args)))
+            values, problem = compared(exercise, probe, *read(exercise, function(*args)))
         except Exception as error:
             values, problem = None, _crash(error)
     return Outcome(values, problem, _changed(exercise, args, originals))
@@ -116,7 +116,7 @@ def run(exercise, function, probe):
     def call():
         kept.append(function(*args))
         put_functions_back(left)  # `read` uses NumPy, and the function may have replaced parts of it
-        return _compared(exercise, probe, *read(exercise, kept[0]))
+        return compared(exercise, probe, *read(exercise, kept[0]))
 
     values, problem, blank, stopped = None, "", False, None
     with call_restored(left), contextlib.redirect_stdout(heard), _ctrl_c_noticed() as pressed:
@@ -172,7 +172,7 @@ def _why(error, function):
     return blank, "meets a blank that is still to be filled" if blank else call_within(TIME_LIMIT, lambda: _crash(error))
 
 
-def _compared(exercise, probe, values, problem):
+def compared(exercise, probe, values, problem):
     """Return the values that are compared: the returned ones, or what the exercise's `Behaviour` makes of them."""
     if not exercise.behaviour:
         return values, problem
