@@ -27,6 +27,7 @@ from attnexercises.engine.crash import readers_line
 from attnexercises.engine.session import call_restored, put_functions_back
 from attnexercises.engine.timelimit import TimeUp, call_within
 
+MEETS_A_TODO = "meets a blank that is still to be filled"
 TIME_LIMIT = 2.0  # seconds of processor time for one call; even an answer with Python loops needs only milliseconds
 
 
@@ -43,7 +44,7 @@ class Outcome:
     changed : tuple of str
         The names of the arguments that the function wrote to.
     blank : bool
-        Whether the function used a TODO.
+        Whether the function used a TODO, or says `raise NotImplementedError` here.
     stopped : TimeUp or None
         The time limit that stopped the function, if one did.
     raw : object
@@ -169,7 +170,9 @@ def _why(error, function):
     Raises `TimeUp` if that takes too long: an exception class of the reader's may have a `__str__` that never ends.
     """
     blank = call_within(TIME_LIMIT, lambda: _met_a_blank(error, function))
-    return blank, "meets a blank that is still to be filled" if blank else call_within(TIME_LIMIT, lambda: _crash(error))
+    if blank and type(error) is not NotImplementedError:
+        return True, MEETS_A_TODO
+    return blank, call_within(TIME_LIMIT, lambda: _crash(error))
 
 
 def compared(exercise, probe, values, problem):

@@ -132,6 +132,7 @@ WORDS = {
     f"{number(n, told_from=1)}",
     "row offsets": "right up to one constant added to each row (the last axis)",
     "permuted": "the right numbers, in other places",
+    "whole numbers": lambda dtype: f"the result holds whole numbers only (its dtype is {dtype}), so every decimal is cut off",
     "difference": lambda n: f"the largest difference from the right answer is {number(n)}",
     # sums
     "row sums": lambda n: f"not every row sums to 1: one sums to {number(n, told_from=1)}",

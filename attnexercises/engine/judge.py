@@ -9,7 +9,7 @@ import numpy as np
 from attnexercises.engine import diagnose, transposes
 from attnexercises.engine.blanks import blanks_left, holds_blank
 from attnexercises.engine.calls import (
-    CheckInside, Outcome, Unreadable, argument_names, compared, read, run, with_article,
+    MEETS_A_TODO, CheckInside, Outcome, Unreadable, argument_names, compared, read, run, with_article,
 )  # fmt: skip
 from attnexercises.engine.model import Exercise, Mistake, Probe, Result, value_exercise
 from attnexercises.engine.partial_answers import what_stands
@@ -91,8 +91,10 @@ def _grade(exercise, answer, outcomes):
             return stopped(exercise, probe.label, outcomes[-1].stopped)
         if outcomes[-1].left:
             return _wrong(exercise, "crashed", f"your function {outcomes[-1].left}.")
-        if len(outcomes) == 1 and (outcomes[0].blank or _is_empty(answer, outcomes[0])):
+        if len(outcomes) == 1 and (outcomes[0].problem == MEETS_A_TODO or _is_empty(answer, outcomes[0])):
             return _unattempted(exercise, answer)
+    if all(outcome.blank for outcome in outcomes):  # a `raise NotImplementedError` for some shapes only is an attempt
+        return _unattempted(exercise, answer)
     return _judge(exercise, answer, outcomes)
 
 
@@ -175,6 +177,9 @@ def _judge(exercise, answer, outcomes):
         sentence, claims = turned.sentence, (turned,)
     else:
         sentence, claims = diagnose.explain(exercise, outcomes, right)
+    changed = next((outcome.changed[0] for outcome in outcomes if outcome.changed), "")
+    if changed and not causes and "changes its input" not in sentence:
+        sentence = f"{sentence} Your function also changes its input {changed}."
     hint = next((mistake.hint for mistake in exercise.mistakes if mistake.id in found[:1]), None)
     counted = not diagnose.values_right(exercise, outcomes)  # "0 of 9 cases right" would contradict it
     result = _wrong(exercise, status, sentence, right, found, hint, _which_outputs(exercise, outcomes), counted)

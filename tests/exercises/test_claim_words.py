@@ -19,6 +19,7 @@ SAID = [
     ("sum of all", {}, "all numbers together sum to 1, and not each row"),
     ("largest one", {}, "the largest number of each row is 1, not the sum of the row"),
     ("zero", {"one": True}, "your number is 0"),
+    ("whole numbers", {"dtype": "int64"}, "the result holds whole numbers only (its dtype is int64), so every decimal is cut off"),
     ("complement", {}, "every entry is the opposite of the right one"),
     ("sign", {}, "the sign is wrong"),
     ("side", {"much": "large", "told": True}, "your number is too large: the right number lies below it"),

@@ -24,6 +24,9 @@ def false_clauses(exercise, answer, result):
     for mistake in sorted(exercise.mistakes, key=lambda mistake: -len(mistake.say)):
         text = text.replace(mistake.say, "§")  # causes are neutral: tests/exercises/test_truth.py looks at them once
     text = re.sub(r"(two mistakes\. )?(\(1\) § \(2\) |One of them: )?(?:[Ee]ither: § Or: )?§$", "", text).strip()
+    text, changes, name = text.partition(" Your function also changes its input ")
+    if changes and not any(seen.changed):
+        return [changes + name]
     if result.claims:
         found = [str(claim) for claim in result.claims if not claim_holds(seen, claim)]
         found += [] if text.removesuffix(".") == "; ".join(map(str, result.claims)) else [text]
