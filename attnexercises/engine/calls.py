@@ -22,7 +22,7 @@ from numbers import Real
 
 import numpy as np
 
-from attnexercises.engine.blanks import NotAttempted, holds_blank
+from attnexercises.engine.blanks import NotAttempted, holds_blank, is_not_attempted
 from attnexercises.engine.crash import readers_line
 from attnexercises.engine.session import call_restored, put_functions_back
 from attnexercises.engine.timelimit import TimeUp, call_within
@@ -192,7 +192,7 @@ def _met_a_blank(error, function):
     """
     if type(error) is NotImplementedError and _raises_itself(error, function):
         return True
-    while error is not None and not isinstance(error, NotAttempted):
+    while error is not None and not is_not_attempted(error):
         error = error.__cause__ or error.__context__  # NumPy sometimes wraps our exception in its own
     return error is not None
 

@@ -61,6 +61,13 @@ def test_a_numpy_that_lies_wins_no_points():
     assert graded(NUMPY_LIES + WRONG)
 
 
+@pytest.mark.parametrize("notebook", ["def softmax(x):\n    return attnexercises.TODO", "softmax = attnexercises.TODO",
+                                      "def softmax(x):\n    return x - attnexercises.TODO"])  # fmt: skip
+def test_a_todo_is_not_attempted(notebook):
+    """The TODO of the notebook is older than the library that the hidden test imports."""
+    assert graded(notebook) == "AssertionError: [ ] softmax: not attempted yet"
+
+
 @pytest.mark.skipif(not isolation.possible(), reason="this system cannot copy a process")
 def test_a_verdict_that_the_answer_writes_wins_no_points():
     assert graded(WRITES)
