@@ -24,6 +24,7 @@ import numpy as np
 
 from attnexercises.engine.blanks import NotAttempted, holds_blank, is_not_attempted
 from attnexercises.engine.crash import readers_line
+from attnexercises.engine.output import shortened
 from attnexercises.engine.session import call_restored, put_functions_back
 from attnexercises.engine.timelimit import TimeUp, call_within
 
@@ -226,8 +227,8 @@ def _crash(error):
         text = ""
     if isinstance(error, MemoryError):
         return "asks for more memory than there is" + (f": {text}" if text else "")
-    text = re.sub(r",? with gufunc signature \S+| gufunc core with signature \S+", "", text)  # jargon
-    text = re.sub(r"0x[0-9a-fA-F]+", "0x...", text)[:150]
+    text = re.sub(r",? with gufunc signature \S+| gufunc core with signature \S+| \[original->remapped\]:| *and requested shape.*", "", text)  # jargon
+    text = shortened(re.sub(r"0x[0-9a-fA-F]+", "0x...", text), 200)
     return f"stops with {type(error).__name__}" + (f": {text}" if text else "")
 
 

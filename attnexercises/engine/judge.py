@@ -288,7 +288,7 @@ def _wrong(exercise, status, sentence, right=None, mistakes=(), hint=None, outpu
         for wanted in (True, False)
     )
     if len(exercise.probes) > 1 and right and counted:
-        where = "; ".join(failed[:3]) + (f" and {len(failed) - 3} more" if len(failed) > 3 else "")
+        where = ", ".join(f'"{label}"' for label in failed[:2]) + (f" and {len(failed) - 2} more" if len(failed) > 2 else "")
         wrong = f"; wrong: {where}" if passed and failed else ""  # if no case failed, the method is wrong
         lines.append(f"    {outputs}{len(passed)} of {len(exercise.probes)} cases right{wrong}.")
     if not hints_are_off():

@@ -94,7 +94,7 @@ def test_otter_scores_right_half_done_and_hostile_notebooks(graders, tmp_path):
         assert {score.task: score.of for score in found} == WORTH
         assert sum(score.points for score in found) == points, student
         assert {score.student for score in found} == {student}
-        assert ("misses the row-sum term" in scores.as_text(found, "csv")) == (student == "ben")
+        assert ("Raising one score lowers all other weights" in scores.as_text(found, "csv")) == (student == "ben")
 
 
 def test_nbgrader_scores_right_half_done_and_hostile_notebooks(graders, tmp_path):
@@ -113,4 +113,4 @@ def test_nbgrader_scores_right_half_done_and_hostile_notebooks(graders, tmp_path
     }
     assert {score.of for score in found.values()} == {sum(WORTH.values())}
     graded = (tmp_path / "autograded" / "ben" / TOPIC / NAME).read_text(encoding="utf-8")
-    assert "misses the row-sum term" in graded
+    assert "Raising one score lowers all other weights" in graded

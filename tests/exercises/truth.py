@@ -59,7 +59,7 @@ def _sentence_holds(seen, text):
 
 
 def _counts(seen, line, sentence):
-    """ "d_key right; d_query wrong. 3 of 7 cases right; wrong: a; b and 2 more." """
+    """ "d_key right; d_query wrong. 3 of 7 cases right; wrong: "a", "b" and 2 more." """
     m = re.fullmatch(
         r"(?:(?P<good>[a-z_, ]+) right; (?P<bad>[a-z_, ]+) wrong\. )?"
         r"(?P<k>\d+) of (?P<of>\d+) cases right(?:; wrong: (?P<wrong>.+?)(?: and (?P<more>\d+) more)?)?\.",
@@ -71,7 +71,8 @@ def _counts(seen, line, sentence):
     if (sum(passing), len(passing)) != (int(m["k"]), int(m["of"])):
         return False
     failed = [label for label, ok in zip(seen.labels, passing, strict=True) if not ok]
-    if m["wrong"] and "; ".join(failed[: len(failed) - int(m["more"] or 0)]) != m["wrong"]:
+    told = ", ".join(f'"{label}"' for label in failed[: len(failed) - int(m["more"] or 0)])
+    if m["wrong"] and told != m["wrong"]:
         return False
     outputs = seen.exercise.outputs
     good = [name for place, name in enumerate(outputs) if all(seen.right(i, place) for i in range(len(passing)))]
