@@ -1,13 +1,16 @@
 """Read a chapter's notebook for an assignment: its cells, and the exercise that each of them holds."""
 
+import ast
 import importlib
 import json
 import shutil
+import symtable
 from pathlib import Path
 from typing import NamedTuple
 
 from attnexercises.engine.model import Exercise
 from attnexercises.engine.registry import registry
+from attnexercises.own_library.definitions import names_used
 from attnexercises.reader.source import solution_source
 
 PACKAGES = ("attnlib", "attnpage", "attnexercises")  # what the cells of a chapter import
@@ -15,13 +18,14 @@ POINTS = {"easy": 1, "medium": 2, "hard": 3}
 BESIDE = ("data", "diagrams", "references.bib")  # the files and folders that a chapter opens or shows
 
 # The code that a hidden test runs after the answer. It imports the library again from its files, because the student's
-# notebook may have replaced parts of it. On Linux the answer is judged in a separate process, so the test cannot hang.
+# notebook may have replaced parts of it. On Linux the answer runs in a separate process, so the test cannot hang, and
+# on every system a pass is confirmed by a process into which the answer cannot write.
 TEST = """\
 import sys
 for _name in [name for name in sys.modules if name.partition(".")[0] in ("attnlib", "attnexercises")]:
     del sys.modules[_name]
-from attnexercises.engine.isolation import grade_apart
-_result = grade_apart("{id}", {id})
+from attnexercises.classroom.verdict import grade_for_points
+_result = grade_for_points("{id}", {id})
 assert _result.status == "passed", "\\n".join(_result.lines)"""
 
 
@@ -77,8 +81,14 @@ def notebook_of(topic, book=None):
     return found[0]
 
 
+# Programs that run a notebook, as both graders do, leave out a cell with this tag. In a notebook program it has no effect.
+NOT_FOR_GRADERS = "skip-execution"
+
+
 def cells_of(path):
     """Yield each cell of a notebook, without its outputs, together with its `Task` or None.
+
+    A cell that no exercise needs, because it only computes, prints or draws, has the tag `NOT_FOR_GRADERS`.
 
     Raises
     ------
@@ -89,13 +99,56 @@ def cells_of(path):
         cells = json.loads(Path(path).read_text(encoding="utf-8"))["cells"]
     except (ValueError, KeyError, TypeError) as error:
         raise ValueError(f"{Path(path).name} is not a notebook: {error}") from None
+    found = []
     for cell in cells:
         tags = cell["metadata"].get("tags", [])
         id = next((tag.removeprefix("exercise-") for tag in tags if tag.startswith("exercise-")), None)
         bare = {"cell_type": cell["cell_type"], "id": cell["id"], "metadata": {}, "source": "".join(cell["source"])}
         if cell["cell_type"] == "code":
             bare |= {"execution_count": None, "outputs": []}
-        yield bare, id and _task(path, id, bare["source"])
+        found.append((bare, id and _task(path, id, bare["source"])))
+    needed = _needed(found)
+    for place, (bare, task) in enumerate(found):
+        if bare["cell_type"] == "code" and place not in needed:
+            bare["metadata"] = {"tags": [NOT_FOR_GRADERS]}
+        yield bare, task
+
+
+def _needed(found):
+    """The places of the code cells that exercises or answers may need.
+
+    These are the cells that import or define something, and the cells above them that bind a name which they use.
+    """
+    needed, asked = set(), []
+    names = {place: _names_of(bare, task) for place, (bare, task) in enumerate(found) if bare["cell_type"] == "code"}
+    for place, (_, _, defines) in names.items():
+        if found[place][1] or defines:
+            needed.add(place)
+            asked.append(place)
+    for place in asked:  # grows meanwhile
+        for above in range(place):
+            if above in names and above not in needed and names[above][0] & names[place][1]:
+                needed.add(above)
+                asked.append(above)
+    return needed
+
+
+def _names_of(cell, task=None):
+    """The global names that a cell binds, those of other cells that it uses, and whether it imports or defines anything.
+
+    Examples
+    --------
+    >>> [names if isinstance(names, bool) else sorted(names) for names in _names_of({"source": "n = sum(f(x) for x in rows)"})]
+    [['n'], ['f', 'rows', 'sum'], False]
+    """
+    code = cell["source"] + (f"\n{task.solution}" if task else "")
+    try:
+        table, statements = symtable.symtable(code, "cell", "exec"), ast.parse(code).body
+    except SyntaxError:  # a line for IPython, such as `%matplotlib inline`
+        return set(), set(), True
+    binds = {symbol.get_name() for symbol in table.get_symbols() if symbol.is_assigned() or symbol.is_imported()}
+    defining = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
+    return binds, set(names_used(code)) - binds, any(isinstance(statement, defining) for statement in statements)
 
 
 def _task(path, id, source):

@@ -25,7 +25,10 @@ def export(topic, folder, book=None):
     beside = put_beside(target, source.parent)
     (target / "requirements.txt").write_text("numpy>=2.1,<3\nmatplotlib\n", encoding="utf-8")
     settings = ["# ASSIGNMENT CONFIG", "requirements: requirements.txt", "export_cell: false", "check_all_cell: false"]
+    settings += ["run_tests: false"]  # of the book's solutions, in a kernel: this would take most of the time of `otter assign`
     settings += ["tests:", "    ok_format: false", "files:", *(f"    - {name}" for name in beside), "generate:", "    show_stdout: true"]
+    # Every test is hidden. Of no public test at all, Otter would say "All test cases passed!", and say so to students.
+    settings += ["    show_hidden: true", "    force_public_test_summary: false"]
     write_notebook(target / source.name, [_raw("assignment", *settings), *cells])
     return target / source.name
 

@@ -17,6 +17,7 @@ On the way they ask the files that only hold something: `model` (what an exercis
 of the book), `blanks` (what `TODO` is), `claims` (what can be said about a wrong answer, and in which words) and
 `reader.record` (what a reader has done so far).
 
-Some answers take a side path: `crash` finds the reader's own line at which an exception was raised, and
-`partial_answers` judges the outputs of an unfinished answer that do not depend on a blank.
+Some answers take a side path: `plain_data` is the form in which a result comes from the copy, `crash` finds the reader's
+own line at which an exception was raised, and `partial_answers` judges the outputs of an unfinished answer that do not
+depend on a blank.
 """

@@ -98,11 +98,25 @@ def imagined(number):
         _Todo._number = None
 
 
+def is_todo(thing):
+    """Is this TODO? A grader reads this file anew, so the TODO in a student's notebook may be that of another import."""
+    return _is_called(type(thing), _Todo)
+
+
+def is_not_attempted(error):
+    """Is this the exception that TODO raises, perhaps the TODO of another import?"""
+    return any(_is_called(kind, NotAttempted) for kind in type(error).__mro__)
+
+
+def _is_called(kind, ours):
+    return (kind.__module__, kind.__qualname__) == (ours.__module__, ours.__qualname__)
+
+
 def holds_blank(answer, depth=0):
     """Is the answer a blank (TODO, `...` or NotImplemented), or a tuple or list that contains one?"""
     if isinstance(answer, (tuple, list)):
         return depth < 20 and any(holds_blank(part, depth + 1) for part in answer)  # a list can hold itself
-    return answer is TODO or answer is Ellipsis or answer is NotImplemented
+    return is_todo(answer) or answer is Ellipsis or answer is NotImplemented
 
 
 def blanks_left(answer):
@@ -114,7 +128,7 @@ def blanks_left(answer):
     (1, 2)
     """
     if isinstance(answer, (tuple, list)):
-        return sum(part is TODO for part in answer)
+        return sum(map(is_todo, answer))
     return _loads(getattr(answer, "__code__", None))
 
 

@@ -22,11 +22,13 @@ from numbers import Real
 
 import numpy as np
 
-from attnexercises.engine.blanks import NotAttempted, holds_blank
+from attnexercises.engine.blanks import NotAttempted, holds_blank, is_not_attempted
 from attnexercises.engine.crash import readers_line
+from attnexercises.engine.output import shortened
 from attnexercises.engine.session import call_restored, put_functions_back
 from attnexercises.engine.timelimit import TimeUp, call_within
 
+MEETS_A_TODO = "meets a blank that is still to be filled"
 TIME_LIMIT = 2.0  # seconds of processor time for one call; even an answer with Python loops needs only milliseconds
 
 
@@ -43,7 +45,7 @@ class Outcome:
     changed : tuple of str
         The names of the arguments that the function wrote to.
     blank : bool
-        Whether the function used a TODO.
+        Whether the function used a TODO, or says `raise NotImplementedError` here.
     stopped : TimeUp or None
         The time limit that stopped the function, if one did.
     raw : object
@@ -102,7 +104,7 @@ def run_trusted(exercise, function, probe):
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            values, problem = _compared(exercise, probe, *read(exercise, function(*args)))
+            values, problem = compared(exercise, probe, *read(exercise, function(*args)))
         except Exception as error:
             values, problem = None, _crash(error)
     return Outcome(values, problem, _changed(exercise, args, originals))
@@ -116,7 +118,7 @@ def run(exercise, function, probe):
     def call():
         kept.append(function(*args))
         put_functions_back(left)  # `read` uses NumPy, and the function may have replaced parts of it
-        return _compared(exercise, probe, *read(exercise, kept[0]))
+        return compared(exercise, probe, *read(exercise, kept[0]))
 
     values, problem, blank, stopped = None, "", False, None
     with call_restored(left), contextlib.redirect_stdout(heard), _ctrl_c_noticed() as pressed:
@@ -169,10 +171,12 @@ def _why(error, function):
     Raises `TimeUp` if that takes too long: an exception class of the reader's may have a `__str__` that never ends.
     """
     blank = call_within(TIME_LIMIT, lambda: _met_a_blank(error, function))
-    return blank, "meets a blank that is still to be filled" if blank else call_within(TIME_LIMIT, lambda: _crash(error))
+    if blank and type(error) is not NotImplementedError:
+        return True, MEETS_A_TODO
+    return blank, call_within(TIME_LIMIT, lambda: _crash(error))
 
 
-def _compared(exercise, probe, values, problem):
+def compared(exercise, probe, values, problem):
     """Return the values that are compared: the returned ones, or what the exercise's `Behaviour` makes of them."""
     if not exercise.behaviour:
         return values, problem
@@ -189,7 +193,7 @@ def _met_a_blank(error, function):
     """
     if type(error) is NotImplementedError and _raises_itself(error, function):
         return True
-    while error is not None and not isinstance(error, NotAttempted):
+    while error is not None and not is_not_attempted(error):
         error = error.__cause__ or error.__context__  # NumPy sometimes wraps our exception in its own
     return error is not None
 
@@ -223,8 +227,8 @@ def _crash(error):
         text = ""
     if isinstance(error, MemoryError):
         return "asks for more memory than there is" + (f": {text}" if text else "")
-    text = re.sub(r",? with gufunc signature \S+| gufunc core with signature \S+", "", text)  # jargon
-    text = re.sub(r"0x[0-9a-fA-F]+", "0x...", text)[:150]
+    text = re.sub(r",? with gufunc signature \S+| gufunc core with signature \S+| \[original->remapped\]:| *and requested shape.*", "", text)  # jargon
+    text = shortened(re.sub(r"0x[0-9a-fA-F]+", "0x...", text), 200)
     return f"stops with {type(error).__name__}" + (f": {text}" if text else "")
 
 

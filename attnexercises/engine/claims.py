@@ -15,10 +15,17 @@ class Size(NamedTuple):
     argument: str
     axis: int | None = None
     over: str = ""  # the name of an integer argument by which the size is divided
+    axes: int | None = None  # how many axes the argument has, if these are the same in every case
 
     def __str__(self):
-        size = self.argument if self.axis is None else f"the size of axis {self.axis} of {self.argument}"
+        size = self.argument if self.axis is None else f"{self._name()} of {self.argument}"
         return size + (f" / {self.over}" if self.over else "")
+
+    def _name(self):
+        """What the axis is called; in the book four axes are batch, heads, rows and columns, and three are without heads."""
+        names = {(-1, 1): "the length", (-4, 4): "the batch size", (-3, 4): "the number of heads", (-3, 3): "the batch size"}
+        leading = {-1: "the number of columns", -2: "the number of rows", -3: "the size of the last leading axis"}
+        return names.get((self.axis, self.axes)) or leading.get(self.axis) or f"the size of axis {self.axis}"
 
 
 @dataclass(frozen=True)
@@ -132,6 +139,7 @@ WORDS = {
     f"{number(n, told_from=1)}",
     "row offsets": "right up to one constant added to each row (the last axis)",
     "permuted": "the right numbers, in other places",
+    "whole numbers": lambda dtype: f"the result holds whole numbers only (its dtype is {dtype}), so every decimal is cut off",
     "difference": lambda n: f"the largest difference from the right answer is {number(n)}",
     # sums
     "row sums": lambda n: f"not every row sums to 1: one sums to {number(n, told_from=1)}",

@@ -63,7 +63,7 @@ def error_in_words(problem):
     >>> error_in_words("stops with NameError: name 'wieghts' is not defined")
     'Nothing is called `wieghts` there: a slip of the pen, or a cell that has not run?'
     >>> error_in_words("stops with ValueError: operands could not be broadcast together with shapes (3,5) (3,) ")
-    'Shapes (3, 5) and (3,) do not fit: read from the last axis, two sizes have to be equal, or one of them 1.'
+    'Shapes (3, 5) and (3,) do not fit: NumPy lines them up at their ends, and the last axes have the sizes 5 and 3.'
     """
     for pattern, say in _WORDS:
         found = re.search(pattern, problem)
@@ -78,9 +78,24 @@ def _shape(text):
     return f"({sizes[0]},)" if len(sizes) == 1 else f"({', '.join(sizes)})"
 
 
-def _broadcast(one, other):
-    rule = "read from the last axis, two sizes have to be equal, or one of them 1"
-    return f"Shapes {_shape(one)} and {_shape(other)} do not fit: {rule}."
+def _broadcast(shapes):
+    """The axis, counted from the last one, on which two of the shapes do not fit, and the sizes that meet there."""
+    shapes = [[int(size) for size in shape.split(",") if size] for shape in re.findall(r"\(([\d,]*)\)", shapes)]
+    named = " and ".join(_shape(",".join(map(str, shape))) for shape in shapes)
+    for place in range(1, max(map(len, shapes)) + 1):
+        sizes = list(dict.fromkeys(shape[-place] for shape in shapes if len(shape) >= place and shape[-place] != 1))
+        if len(sizes) > 1:
+            axis = {1: "the last axes have", 2: "the axes before the last have"}.get(place, f"the axes number {place} from the end have")
+            return f"Shapes {named} do not fit: NumPy lines them up at their ends, and {axis} the sizes {sizes[0]} and {sizes[1]}."
+    return f"Shapes {named} do not fit."
+
+
+def _remapped(shapes):
+    """A product lines up the axes before the last two, and an `einsum` those of one letter; NumPy shows how."""
+    named = " and ".join(map(_shape, re.findall(r"\(([\d,]*)\)->", shapes)))
+    if all(shape.endswith("newaxis,newaxis)") for shape in shapes.split()):
+        return f"Shapes {named} do not fit: a product `@` lines up all axes but the last two, and these differ."
+    return f"In this `einsum` one letter stands for axes of different sizes. The shapes are {named}."
 
 
 def _product(operand, axis, size, other):
@@ -117,7 +132,16 @@ _WORDS = (
      lambda name: f"Nothing is called `{name}` there: a slip of the pen, or a cell that has not run?"),
     (r"UnboundLocalError: cannot access local variable '(\w+)'",
      lambda name: f"`{name}` is used before this function has given it a value."),
-    (r"operands could not be broadcast together with shapes \(([\d,]*)\) \(([\d,]*)\)", _broadcast),
+    (r"operands could not be broadcast together with shapes ((?:\([\d,]*\) ?)+)", _broadcast),
+    (r"operands could not be broadcast together with remapped shapes ((?:\S+->\S+ ?)+)", _remapped),
+    (r"einstein sum subscripts string contains too many subscripts for operand (\d+)",
+     lambda place: f"The subscripts of this `einsum` name more axes than its array number {int(place) + 1} has."),
+    (r"all the input array dimensions except for the concatenation axis must match exactly, but along dimension (\d+), "
+     r"the array at index (\d+) has size (\d+) and the array at index (\d+) has size (\d+)",
+     lambda axis, one, size, other, another: f"The arrays that are joined differ in axis {axis}, too: array {one} has "
+     f"{size} places there, and array {other} has {another}."),
+    (r"all input arrays must have the same shape", "Only arrays of the same shape can be stacked."),
+    (r"axes don't match array", "`transpose` needs the number of each axis of the array exactly once."),
     (r"non-broadcastable output operand with shape \(([\d,]*)\) doesn't match the broadcast shape \(([\d,]*)\)",
      lambda one, other: f"The result has the shape {_shape(other)}, and where it is to be written {_shape(one)}."),
     (r"could not broadcast input array from shape \(([\d,]*)\) into shape \(([\d,]*)\)",

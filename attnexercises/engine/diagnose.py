@@ -4,6 +4,7 @@
 `symptom` put what was recognised into words; `explain` describes an answer that no known mistake explains.
 """
 
+import re
 from dataclasses import replace
 from functools import lru_cache, partial
 from itertools import combinations
@@ -145,14 +146,14 @@ def explain(exercise, outcomes, right):
     edge = {"where": "edge", "case": probe.label} if probe.kind == "edge" and not exercise.value else {}
     prefix = RANGES["edge"].format(case=probe.label) if edge else ""
     if outcome.values is None:
-        return prefix + f"your {_noun(exercise)} {outcome.problem}{_where(exercise, probe, prefix)}.", ()
+        return prefix + ended(f"your {_noun(exercise)} {_problem(exercise, outcome)}{_where(exercise, probe, prefix)}"), ()
     for name, got, right_one in zip(exercise.outputs, outcome.values, want, strict=True):
         if not right_output(exercise, got, right_one):
             break
     else:  # every value of this case is right, so the fault is a changed argument or the form of the return value
         kept = "the values are right, but your" if values_right(exercise, outcomes) else "your"
-        fault = f"function changes its input {outcome.changed[0]}" if outcome.changed else f"{_noun(exercise)} {outcome.problem}"
-        return f"{prefix}{kept} {fault}.", ()
+        fault = f"function changes its input {outcome.changed[0]}" if outcome.changed else f"{_noun(exercise)} {_problem(exercise, outcome)}"
+        return prefix + ended(f"{kept} {fault}"), ()
     if exercise.behaviour:
         return prefix + exercise.behaviour.differs(arguments(exercise, probe), outcome.raw), ()
     claim = replace(_claim(exercise, outcomes, probe, name, got, right_one), **edge)
@@ -244,13 +245,45 @@ def _sizes(exercise, probe):
     """The numbers by which a result is often too large, a dict from `Size`: sizes of axes, and integer arguments."""
     sizes = {}
     for name, arg in zip(argument_names(exercise), arguments(exercise, probe), strict=True):
-        sizes |= {Size(name, axis): size for axis, size in zip(range(-np.ndim(arg), 0), np.shape(arg), strict=True)}
+        axes = _axes(exercise).get(name)
+        pairs = zip(range(-np.ndim(arg), 0), np.shape(arg), strict=True)
+        sizes |= {Size(name, axis, axes=axes): size for axis, size in pairs}
         if type(arg) is int:
             sizes[Size(name)] = arg
     if Size("heads") in sizes:  # a result may also be off by the width of one head
         widths = [size for size in sizes if "_weight" in size.argument and size.axis == -1]
         sizes |= {size._replace(over="heads"): sizes[size] // sizes[Size("heads")] for size in widths}
     return sizes
+
+
+@lru_cache(maxsize=None)
+def _axes(exercise):
+    """How many axes each argument has, of those that have the same number of them in every case."""
+    found = {}
+    for probe in exercise.probes:
+        for name, arg in zip(argument_names(exercise), arguments(exercise, probe), strict=True):
+            found.setdefault(name, set()).add(np.ndim(arg))
+    return {name: axes.pop() for name, axes in found.items() if len(axes) == 1}
+
+
+def ended(sentence):
+    """The sentence with a full stop, unless it is a question.
+
+    Examples
+    --------
+    >>> ended("your value is 3"), ended("did you forget `return`?")
+    ('your value is 3.', 'did you forget `return`?')
+    """
+    return sentence if sentence.endswith(("?", ".", "!")) else f"{sentence}."
+
+
+def _problem(exercise, outcome):
+    """What is wrong with the form of the answer. A value is something or holds something; it returns nothing."""
+    if not exercise.value:
+        return outcome.problem
+    return re.sub(r"^returns (?=None:|an? )", "is ", outcome.problem).replace("returns ", "holds ", 1).replace(
+        "is None: did you forget `return`?", "is None; give the value itself"
+    )
 
 
 def _noun(exercise):

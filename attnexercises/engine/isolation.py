@@ -2,8 +2,17 @@
 
 On Linux, `os.fork` copies the whole session in a few milliseconds. The copy judges the answer, sends the result through
 a pipe and ends; everything that the answer replaced, started, left open or used up ends with it. The system ends a copy
-that has computed for too long (`RLIMIT_CPU`), and the session ends a copy that has been silent for very long. So even
+that has computed for too long (`RLIMIT_CPU`), and the session ends a copy that has slept for very long. So even
 an answer that is stuck in compiled code gets a message.
+
+What comes through the pipe is `plain_data`. It names no function, so that reading it cannot run code, whoever wrote it.
+With a pass the copy sends what the answer returned in every case, and the session compares these outputs itself. An answer
+that writes a verdict of its own into the pipe therefore passes only if it also knows the right outputs.
+
+**This is isolation, and no security.** It keeps the session whole when an answer is wrong in a way that nobody foresaw:
+endless, greedy, or tidying up the wrong folder. It does not stop a program that wants to do harm. An answer runs with the
+rights of the reader's account: it can read what they can read, it can use the network, `ctypes` gets round the audit hook,
+and it finds the book's solution in the library's source. For answers of people whom you do not trust, take a container.
 
 Elsewhere `grade` judges in the session itself, because Windows and the browser cannot copy a process, and because on
 macOS a copy cannot use the system's linear algebra.
@@ -14,22 +23,21 @@ which do no harm. The restrictions are never lifted: the copy ends when it has s
 """
 
 import contextlib
-import dataclasses
 import faulthandler
 import gc
-import io
 import math
 import os
-import pickle
 import signal
 import sys
 import threading
 import time
 import warnings
 
-from attnexercises.engine import diagnose, timelimit
-from attnexercises.engine.judge import ends_python, grade, is_judging, stopped
-from attnexercises.engine.model import Exercise, Result
+from attnexercises.engine import diagnose, plain_data, timelimit
+from attnexercises.engine.judge import (
+    ends_python, forged, grade, is_judging, judge_failed, not_judged, outputs_are_right, returned, stopped,
+)  # fmt: skip
+from attnexercises.engine.model import Exercise
 from attnexercises.engine.registry import find
 from attnexercises.engine.session import session_restored
 
@@ -38,9 +46,12 @@ from attnexercises.engine.session import session_restored
 GRACE = 1.0
 OURS = 60.0  # seconds of computing for what the judge does between two calls
 LOOK = 1.0  # seconds between two observations of a copy that sends nothing
+MOMENTS = 100  # hundredths of a second for a copy that has closed the pipe, to end by itself
 ASLEEP = 3  # a copy counts as asleep after this many observations in a row without any progress
 
-_leave = os._exit
+MOST_LINES, MOST_BYTES = 10**5, 2**27  # of what a copy sends; a check sends a few hundred lines
+
+_leave, _write = os._exit, os.write  # kept, because an answer can replace them
 
 
 def grade_apart(exercise, answer, *, details=False):
@@ -51,10 +62,15 @@ def grade_apart(exercise, answer, *, details=False):
     >>> print(grade_apart("delta_sum", 3).lines[0])  # doctest: +ELLIPSIS
     [!] delta_sum: ...
     """
+    return result_and_outputs(exercise, answer, details=details)[0]
+
+
+def result_and_outputs(exercise, answer, *, details=False):
+    """Judge an answer as `grade_apart` does. Return the result and, if it is a pass, the answer's outputs in all cases."""
     with session_restored():
         exercise = exercise if isinstance(exercise, Exercise) else find(exercise)
         if not possible():
-            return grade(exercise, answer, details=details)
+            return _judged_by_this_process(exercise, answer, details)
         diagnose.expected(exercise)  # computed before the fork, so that every later copy inherits the cached result
         return _judged_by_a_copy(exercise, answer, details)
 
@@ -66,8 +82,6 @@ def possible():
 
 def _copy(exercise, answer, details):
     """Fork a copy that judges the answer. Return its process id and our end of the pipe; None if forking fails."""
-    from multiprocessing.connection import Connection  # not every Python has it, and only this function needs it
-
     ours, theirs = os.pipe()
     try:
         with warnings.catch_warnings():
@@ -79,10 +93,10 @@ def _copy(exercise, answer, details):
         return None
     if pid:
         os.close(theirs)
-        return pid, Connection(ours, writable=False)
+        return pid, ours
     try:
         os.close(ours)
-        _judge_here(exercise, answer, details, Connection(theirs, readable=False))
+        _judge_here(exercise, answer, details, theirs)
     finally:
         _leave(0)
 
@@ -93,77 +107,147 @@ def _judge_here(exercise, answer, details, pipe):
 
     def tell(seconds, label):
         compute_at_most(seconds + GRACE if seconds else OURS)
-        pipe.send_bytes(pickle.dumps((seconds, label)))
+        _send(pipe, plain_data.text_of((seconds, label)))
 
-    guard()
+    guard(pipe)
     compute_at_most(OURS)
     timelimit.listen(tell)
-    pipe.send_bytes(pickle.dumps(_portable(grade(exercise, answer, details=details))))
+    try:
+        seen = []
+        said = plain_data.fields_of(grade(exercise, answer, details=details, seen=seen))
+        said["outputs"] = returned(exercise, seen) if said["status"] == "passed" else ()
+    except BaseException as error:  # a fault of the judge; the session says so
+        said = plain_data.exception_in_words(error)
+    _send(pipe, plain_data.text_of(said))
 
 
-def _portable(result):
-    """The result as a dict. A field that cannot be pickled, such as an object of a reader's class, gets its default."""
-    fields = {field.name: getattr(result, field.name) for field in dataclasses.fields(Result)}
-    for field in dataclasses.fields(Result):
+def _send(pipe, text):
+    line = text.encode("ascii") + b"\n"
+    while line:
+        line = line[_write(pipe, line) :]
+
+
+class _Garbled(Exception):
+    """Somebody else has written into the pipe."""
+
+
+class _Lines:
+    """The lines that a copy sends. Reading never waits for the rest of a line, because an answer could leave it away."""
+
+    def __init__(self, pipe):
+        import select  # not every system has `poll`, and only this class needs it
+
+        self.pipe, self._begun, self._count, self._poll = pipe, bytearray(), 0, select.poll()
+        self._poll.register(pipe, select.POLLIN)
+
+    def next(self, seconds):
+        """Return what the next line says: None if nothing came within so many seconds, () if only a part of a line came.
+
+        Raises
+        ------
+        EOFError
+            If the pipe was closed.
+        _Garbled
+            If a line is not plain data.
+        """
+        if b"\n" not in self._begun:
+            if not self._poll.poll(1000 * seconds):
+                return None
+            part = os.read(self.pipe, 2**16)
+            if not part:
+                raise _Garbled if self._begun else EOFError
+            self._begun += part
+        line, end, rest = self._begun.partition(b"\n")
+        self._count += bool(end)
+        if self._count > MOST_LINES or len(self._begun) > MOST_BYTES:
+            raise _Garbled
+        if not end:
+            return ()
+        self._begun = rest
         try:
-            _unpickled(pickle.dumps(fields[field.name]))
-        except Exception:
-            fields[field.name] = field.default
-    return fields
+            said = plain_data.read(line.decode("ascii"))
+        except ValueError:
+            raise _Garbled from None
+        if isinstance(said, dict) or (isinstance(said, tuple) and list(map(type, said)) in ([float, str], [int, str])):
+            return said
+        raise _Garbled
 
 
-class _OursAlone(pickle.Unpickler):
-    """An unpickler that refuses all classes but those of Python, NumPy and this project: the data may be forged."""
-
-    def find_class(self, module, name):
-        if module.partition(".")[0] not in ("numpy", "attnlib", "attnexercises", "fractions", "decimal") and module != "builtins":
-            raise pickle.UnpicklingError(module)
-        return super().find_class(module, name)
-
-
-def _unpickled(data):
-    return _OursAlone(io.BytesIO(data)).load()
-
-
-def _judged_by_a_copy(exercise, answer, details):
-    """Make a copy, wait for its result, end it, and return a `Result` even if the copy sent none."""
-    copy, label, limit, said, gone = None, "", 0.0, None, False
-    deadline = time.monotonic() + timelimit.on_the_wall(OURS)
+def _judged_by_a_copy(exercise, answer, details, again=True):
+    """Make a copy, wait for its result, end it. Return a `Result` even if the copy sent none, and the answer's outputs."""
+    copy, label, limit, said, how = None, "", 0.0, None, ""
+    last = time.monotonic() + timelimit.LAST_RESORT
     try:
         with _interrupts_held():  # or Ctrl-C between the fork and the next line would leave a copy behind
             copy = _copy(exercise, answer, details)
         if copy is None:  # the system refused another process
-            return grade(exercise, answer, details=details)
+            return _judged_by_this_process(exercise, answer, details)
         pid, pipe = copy
-        looks = _Looks(pid)
+        lines, looks = _Lines(pipe), _Looks(pid)
         while not isinstance(said, dict):
-            if not pipe.poll(LOOK):
-                if time.monotonic() > deadline or (looks.stands_still() and _threads_of_others()):
-                    break
-                continue
             try:
-                said = _unpickled(pipe.recv_bytes())
-            except (EOFError, OSError, pickle.UnpicklingError):
-                gone = True
+                said = lines.next(LOOK)
+            except (EOFError, OSError):
+                how = "gone"
                 break
-            if not isinstance(said, dict):
+            except _Garbled:
+                how = "garbled"
+                break
+            if said is None:
+                looks.look()
+                if looks.still >= ASLEEP and _threads_of_others():
+                    how = "stuck in the fork"
+                elif looks.still * LOOK > timelimit.asleep_at_most(limit or OURS) + GRACE:
+                    how = "asleep"
+            elif isinstance(said, tuple) and said:
                 limit, label = said
-                deadline = time.monotonic() + timelimit.on_the_wall(limit or OURS) + GRACE
-                looks = _Looks(pid)
+                last, looks = time.monotonic() + timelimit.LAST_RESORT + GRACE, _Looks(pid)
+            if not how and not isinstance(said, dict) and time.monotonic() > last:
+                how = "given up"
+            if how:
+                break
     finally:  # this runs after Ctrl-C, too
         if copy:
             with _interrupts_held():
-                copy[1].close()
-                status = _end(copy[0])
+                os.close(copy[1])
+                status, by_itself, most_memory = _end(copy[0], how in ("gone", "garbled"))
     if isinstance(said, dict):
-        return Result(**said)
+        return _result(exercise, label, said)
     if os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGXCPU:
-        return stopped(exercise, label, timelimit.TimeUp(limit or OURS))
-    if gone or not _killed_by_us(status):
-        return ends_python(exercise, label, _how_it_ended(status))
-    if looks.stood_still and _threads_of_others():
-        return grade(exercise, answer, details=details)
-    return stopped(exercise, label, timelimit.TimeUp(timelimit.on_the_wall(limit or OURS), waited=True))
+        return stopped(exercise, label, timelimit.TimeUp(limit or OURS)), ()
+    if by_itself and _killed(status) and most_memory < MUCH + _own_memory():
+        if again:
+            return _judged_by_a_copy(exercise, answer, details, again=False)
+        return not_judged(exercise, "the system ended the check, because other programs have used up the memory"), ()
+    if how == "garbled":
+        return forged(exercise), ()
+    if how == "gone" or by_itself:
+        how_it_ended = _how_it_ended(status) if by_itself else "it closes files that are not its own"
+        return ends_python(exercise, label, how_it_ended), ()
+    if how == "stuck in the fork":
+        return _judged_by_this_process(exercise, answer, details)
+    seconds, given_up = timelimit.asleep_at_most(limit or OURS), how == "given up"
+    return stopped(exercise, label, timelimit.TimeUp(timelimit.LAST_RESORT if given_up else seconds, True, given_up)), ()
+
+
+def _judged_by_this_process(exercise, answer, details):
+    seen = []
+    result = grade(exercise, answer, details=details, seen=seen)
+    return result, returned(exercise, seen) if result.status == "passed" else ()
+
+
+def _result(exercise, label, said):
+    """The result that a copy has sent, and the answer's outputs. A pass counts only if we find these outputs right."""
+    if "exception" in said:
+        return judge_failed(exercise, said), ()
+    outputs = said.pop("outputs", ())
+    try:
+        result = plain_data.result_of(said)
+    except plain_data.NotPlain:
+        return forged(exercise), ()
+    if result.status == "passed" and not outputs_are_right(exercise, outputs):
+        return forged(exercise), ()
+    return result, outputs
 
 
 @contextlib.contextmanager
@@ -187,21 +271,19 @@ class _Looks:
     """Observes a copy repeatedly, to tell whether it computes (or waits for a processor) or whether it is asleep."""
 
     def __init__(self, pid):
-        self.pid, self.before, self.still = pid, None, 0
+        self.pid, self.before, self.still = pid, None, 0  # `still`: for how many looks in a row it has been asleep
 
-    def stands_still(self):
-        """Observe the copy once more, and return whether it counts as asleep."""
+    def look(self):
+        """Observe the copy once more."""
         seen = self._seen()
-        self.still = self.still + 1 if seen and seen == self.before and "R" not in seen[0] else 0
+        self.still = self.still + 1 if seen and seen == self.before and not set(seen[0]) & set("RDTt") else 0
         self.before = seen
-        return self.stood_still
-
-    @property
-    def stood_still(self):
-        return self.still >= ASLEEP
 
     def _seen(self):
-        """The states of its threads and their processor time. "R" is a thread that runs or waits for a processor."""
+        """The states of its threads and their processor time.
+
+        "R" is a thread that runs or waits for a processor, "D" one that waits for a disk, "T" one that somebody has paused.
+        """
         states, ticks = "", 0
         try:
             for thread in os.listdir(f"/proc/{self.pid}/task"):
@@ -213,18 +295,35 @@ class _Looks:
         return states, ticks
 
 
-def _end(pid):
-    """End the copy and all processes that it started; return the exit status of the copy."""
-    gone, status = os.waitpid(pid, os.WNOHANG)
+def _end(pid, is_ending=False):
+    """End the copy and all processes that it started; if the copy is ending by itself, let it.
+
+    Returns its exit status, whether it ended by itself, and the most memory that it has held.
+    """
+    gone, status, usage = os.wait4(pid, os.WNOHANG)
+    for _ in range(MOMENTS if is_ending else 0):
+        if not gone:
+            time.sleep(0.01)
+            gone, status, usage = os.wait4(pid, os.WNOHANG)
     for kill in (os.killpg, os.kill):
         try:
             kill(pid, signal.SIGKILL)
         except OSError:
             pass
-    return status if gone else os.waitpid(pid, 0)[1]
+    if not gone:
+        _, status, usage = os.wait4(pid, 0)
+    return status, bool(gone), 1024 * usage.ru_maxrss
 
 
-def _killed_by_us(status):
+def _own_memory():
+    """The most memory that this process has held."""
+    import resource
+
+    return 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+
+def _killed(status):
+    """Was it ended by SIGKILL, as by the system where memory runs out, or by us?"""
     return os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
 
 
@@ -232,7 +331,7 @@ def _how_it_ended(status):
     """Say in a word or two how the copy ended, for the message of the check."""
     if not os.WIFSIGNALED(status):
         return f"exit code {os.WEXITSTATUS(status)}"
-    if _killed_by_us(status):
+    if _killed(status):
         return "too much memory?"
     return signal.Signals(os.WTERMSIG(status)).name
 
@@ -246,6 +345,7 @@ def _threads_of_others():
         return False
 
 
+MUCH = 2**30  # bytes; a copy that held less than that in addition to the session's has not used up the machine's memory
 MEMORY = 4 * 2**30  # bytes that the copy may use in addition to those of the session
 FILE = 2**26  # bytes that one new file may have
 COPIES = 64  # processes that the copy may start by `os.fork`
@@ -253,8 +353,8 @@ COPIES = 64  # processes that the copy may start by `os.fork`
 _computed = time.process_time  # kept, because an answer can replace it
 
 
-def guard():
-    """Restrict this process, a copy of the session, so that an answer can do no harm in it."""
+def guard(pipe=None):
+    """Restrict this process, a copy of the session, so that an answer can do no harm in it. Only `pipe` stays open."""
     os.setpgid(0, 0)  # so that the copy and its children end together, and Ctrl-C reaches only the session
     with contextlib.suppress(OSError, ValueError):
         signal.set_wakeup_fd(-1)  # a notebook may have set this to a file descriptor that the session uses
@@ -266,10 +366,19 @@ def guard():
             os.dup2(nowhere, stream)
             os.close(nowhere)
     faulthandler.disable()
+    _close_all_but(pipe)
     gc.freeze()  # the session's objects are not collected here: their finalizers might do harm
     sys.dont_write_bytecode = True
     _limits()
     sys.addaudithook(_AuditHook().watch)
+
+
+def _close_all_but(pipe):
+    """Close the files, pipes and sockets that this copy has inherited: they are the session's."""
+    for number in [int(name) for name in os.listdir("/proc/self/fd")]:
+        if number > 2 and number != pipe:
+            with contextlib.suppress(OSError):  # the one of the folder itself is closed already
+                os.close(number)
 
 
 def _limits():

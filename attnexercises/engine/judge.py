@@ -8,7 +8,9 @@ import numpy as np
 
 from attnexercises.engine import diagnose, transposes
 from attnexercises.engine.blanks import blanks_left, holds_blank
-from attnexercises.engine.calls import CheckInside, argument_names, run, with_article
+from attnexercises.engine.calls import (
+    MEETS_A_TODO, CheckInside, Outcome, Unreadable, argument_names, compared, read, run, with_article,
+)  # fmt: skip
 from attnexercises.engine.model import Exercise, Mistake, Probe, Result, value_exercise
 from attnexercises.engine.partial_answers import what_stands
 from attnexercises.engine.registry import find
@@ -19,7 +21,7 @@ from attnexercises.engine.output import below_the_cell, hints_are_off
 __all__ = ["Exercise", "Mistake", "Probe", "Result", "grade", "value_exercise"]
 
 
-def grade(exercise, answer, *, details=False):
+def grade(exercise, answer, *, details=False, seen=None):
     """Judge an answer and say what is wrong with it.
 
     Parameters
@@ -30,6 +32,8 @@ def grade(exercise, answer, *, details=False):
         The reader's function or value.
     details : bool, default False
         Whether to look for the smallest failing case, too.
+    seen : list, optional
+        A list to which the `Outcome` of every case is added.
 
     Returns
     -------
@@ -51,7 +55,7 @@ def grade(exercise, answer, *, details=False):
             raise CheckInside(exercise.id)
         _judged().append(exercise.id)
         try:
-            result = _grade(exercise, answer)
+            result = _grade(exercise, answer, [] if seen is None else seen)
             return with_details(exercise, answer, result) if details else result
         finally:
             _judged().pop()
@@ -72,7 +76,7 @@ def is_judging():
     return bool(_judged())
 
 
-def _grade(exercise, answer):
+def _grade(exercise, answer, outcomes):
     if answer is None or holds_blank(answer):
         return _unattempted(exercise, answer)
     if exercise.value and not callable(answer):
@@ -81,26 +85,69 @@ def _grade(exercise, answer):
     unsuitable = _unsuitable(exercise, answer)
     if unsuitable:
         return _wrong(exercise, "crashed", unsuitable)
-    outcomes = []
     for probe in exercise.probes:
         outcomes.append(run(exercise, answer, probe))
         if outcomes[-1].stopped:
             return stopped(exercise, probe.label, outcomes[-1].stopped)
         if outcomes[-1].left:
             return _wrong(exercise, "crashed", f"your function {outcomes[-1].left}.")
-        if len(outcomes) == 1 and (outcomes[0].blank or _is_empty(answer, outcomes[0])):
+        if len(outcomes) == 1 and (outcomes[0].problem == MEETS_A_TODO or _is_empty(answer, outcomes[0])):
             return _unattempted(exercise, answer)
+    if all(outcome.blank for outcome in outcomes):  # a `raise NotImplementedError` for some shapes only is an attempt
+        return _unattempted(exercise, answer)
     return _judge(exercise, answer, outcomes)
 
 
+def returned(exercise, outcomes):
+    """Return what the answer returned in each case, as arrays, or as any object where the exercise asks for that."""
+    if exercise.behaviour:
+        return tuple(read(exercise, outcome.raw)[0] for outcome in outcomes)
+    return tuple(outcome.values for outcome in outcomes)
+
+
+def outputs_are_right(exercise, outputs):
+    """Are these the right outputs in every case? `outputs` is what `returned` has returned, perhaps in another process."""
+    wanted = diagnose.expected(exercise)
+    if not isinstance(outputs, tuple) or len(outputs) != len(wanted) or not all(isinstance(each, tuple) for each in outputs):
+        return False
+    for probe, values, want in zip(exercise.probes, outputs, wanted, strict=True):
+        try:
+            outcome = Outcome(*compared(exercise, probe, values, ""))
+            if len(outcome.values) != len(want) or not diagnose.is_right(exercise, outcome, want):
+                return False
+        except (Unreadable, AttributeError, TypeError, ValueError):  # no arrays
+            return False
+    return True
+
+
 def stopped(exercise, label, limit):
-    """The `Result` for an answer that the time limit stopped on the case named `label`; `limit` is the `TimeUp`."""
+    """The `Result` for an answer that a time limit stopped on the case named `label`; `limit` is the `TimeUp`."""
     where = f' on the case "{label}"' if label else ""
+    if limit.given_up:
+        why = "either it waits for something, or the machine is too busy. Check again later"
+        return not_judged(exercise, f"your function was still running after {limit.seconds:g} seconds{where}: {why}")
     if limit.waited:
-        why = "either it waits for something, or the machine is busy; if it is busy, check again later."
-        return _wrong(exercise, "crashed", f"your function was stopped after {limit.seconds:g} seconds{where}: {why}")
+        return _wrong(exercise, "crashed", f"your function has slept for {limit.seconds:g} seconds{where}: what does it wait for?")
     computing = f"your function is still running after {limit.seconds:g} seconds of computing{where}"
     return _wrong(exercise, "crashed", f"{computing}: which loop in it never ends?")
+
+
+def not_judged(exercise, why):
+    """The `Result` for an answer that could not be judged, because of the machine: it is no verdict, and no try."""
+    return Result("unattempted", (f"[ ] {exercise.id}: not judged: {why}.",))
+
+
+def forged(exercise):
+    """The `Result` for an answer that has written into the pipe of the check."""
+    return _wrong(exercise, "crashed", "your function writes into the pipe through which the check gets its result.")
+
+
+def judge_failed(exercise, error):
+    """The `Result` for an answer on which the judge itself raised an exception, which `error` describes."""
+    last = str(error.get("traceback", "")).strip().splitlines()[-3:-1]
+    what = f"{error.get('exception')}: {error.get('message')}"
+    lines = f"[ ] {exercise.id}: not judged: the check itself stops with {what}. That is a fault of the course.", *last
+    return Result("unattempted", (*lines, f'    To report it: report("{exercise.id}")'))
 
 
 def ends_python(exercise, label, how):
@@ -130,6 +177,9 @@ def _judge(exercise, answer, outcomes):
         sentence, claims = turned.sentence, (turned,)
     else:
         sentence, claims = diagnose.explain(exercise, outcomes, right)
+    changed = next((outcome.changed[0] for outcome in outcomes if outcome.changed), "")
+    if changed and not causes and "changes its input" not in sentence:
+        sentence = f"{sentence} Your function also changes its input {changed}."
     hint = next((mistake.hint for mistake in exercise.mistakes if mistake.id in found[:1]), None)
     counted = not diagnose.values_right(exercise, outcomes)  # "0 of 9 cases right" would contradict it
     result = _wrong(exercise, status, sentence, right, found, hint, _which_outputs(exercise, outcomes), counted)
@@ -239,7 +289,7 @@ def _wrong(exercise, status, sentence, right=None, mistakes=(), hint=None, outpu
         for wanted in (True, False)
     )
     if len(exercise.probes) > 1 and right and counted:
-        where = "; ".join(failed[:3]) + (f" and {len(failed) - 3} more" if len(failed) > 3 else "")
+        where = ", ".join(f'"{label}"' for label in failed[:2]) + (f" and {len(failed) - 2} more" if len(failed) > 2 else "")
         wrong = f"; wrong: {where}" if passed and failed else ""  # if no case failed, the method is wrong
         lines.append(f"    {outputs}{len(passed)} of {len(exercise.probes)} cases right{wrong}.")
     if not hints_are_off():

@@ -19,13 +19,35 @@ def width():
 
 
 def say(*sentences):
-    """Print each line of the sentences, wrapped. Continuation lines are indented so that they align with the first."""
+    """Print each line of the sentences, wrapped. Continuation lines are indented so that they align with the first.
+
+    Returns
+    -------
+    int
+        The number of printed lines.
+    """
+    printed = 0
     for line in "\n".join(sentences).splitlines():
         indent = line[: len(line) - len(line.lstrip())]
         below = "    " if line.startswith("[") else indent
-        print(
-            textwrap.fill(line, width(), subsequent_indent=below, break_long_words=False, break_on_hyphens=False)
-        )
+        text = textwrap.fill(line, width(), subsequent_indent=below, break_long_words=False, break_on_hyphens=False)
+        print(text)
+        printed += len(text.splitlines())
+    return printed
+
+
+def shortened(text, most):
+    """Return a text of at most so many characters, which ends with "…" after a whole word if it was longer.
+
+    Examples
+    --------
+    >>> shortened("operands could not be broadcast", 20), shortened("short", 20), shortened("x" * 30, 20)
+    ('operands could not …', 'short', 'xxxxxxxxxxxxxxxxxxx…')
+    """
+    if len(text) <= most:
+        return text
+    head, space, _ = text[: most - 1].rpartition(" ")
+    return f"{head} …" if space and len(head) > most // 2 else f"{text[: most - 1]}…"
 
 
 def show(thing, indent=""):

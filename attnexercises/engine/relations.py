@@ -135,6 +135,14 @@ def permuted(cases):
     return None if _right(cases) else Claim("permuted")
 
 
+def whole_numbers(cases):
+    """The answer's array is of an integer dtype, as `np.empty_like` of an integer input is, and the right one is not."""
+    kinds = {case.got.dtype.kind for case in cases}
+    if kinds - {"i", "u"} or not all(np.any(case.want != np.round(case.want)) for case in cases):
+        return None
+    return Claim("whole numbers", {"dtype": str(cases[0].got.dtype)})
+
+
 def rows_sum(cases):
     """The right rows sum to 1, and one of the answer's does not."""
     if not _rows_of_ones(cases, "want"):
@@ -352,7 +360,7 @@ def describe(cases):
             return _on(plain, case, cases)
     if stage[0].want.dtype.kind == "b":
         return said(complement, cases) or _on(_booleans(*stage[0][:2]), stage[0], cases)
-    found = _digits(cases)
+    found = said(whole_numbers, cases) or _digits(cases)
     for claim in UNFORESEEN:
         found = found or said(claim, cases)
     return found or _on(_difference(*stage[0][:2]), stage[0], cases)

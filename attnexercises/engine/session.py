@@ -42,7 +42,8 @@ _AS_THEY_CAME = {
 }
 _leave, _all, _map, _vars, _is = os._exit, all, map, vars, operator.is_  # a function can replace these too
 _MISSING = object()
-_PATIENCE = 5.0  # seconds to wait for a thread that is about to end; enough even on a busy machine
+_PATIENCE = 5.0  # seconds for which a thread may sleep, or compute, after its function has returned
+_LOOK, _LAST = 0.2, 300.0  # seconds between two looks at such a thread; seconds after which it is said to run on
 _inside = threading.local()  # `_inside.check` is True in a thread that is running a check
 
 
@@ -160,11 +161,35 @@ def _stand_ins():
 
 
 def _still_running(before):
-    """Is there a live thread that is not in `before`? A thread that is about to end gets a few seconds to do so."""
-    new = [thread for thread in threading.enumerate() if thread not in before]
-    for thread in new:
-        thread.join(_PATIENCE)
-    return any(thread.is_alive() for thread in new)
+    """Is there a live thread that is not in `before`? A thread that is about to end gets a few seconds to do so.
+
+    These seconds are the thread's own. While it waits for a processor, on a busy machine, they do not pass.
+    """
+    return any(_runs_on(thread) for thread in threading.enumerate() if thread not in before)
+
+
+def _runs_on(thread):
+    looks, asleep, first, last = 0, 0, _computed_by(thread), None
+    while looks * _LOOK < _LAST:
+        thread.join(_LOOK)
+        if not thread.is_alive():
+            return False
+        looks, now = looks + 1, _computed_by(thread)
+        waits_for_a_processor = now is not None and now[0] in "RD" and last is not None and now[1] == last[1]
+        asleep, last = asleep + (not waits_for_a_processor), now
+        if asleep * _LOOK >= _PATIENCE or (now and first and now[1] - first[1] >= _PATIENCE):
+            return True
+    return True
+
+
+def _computed_by(thread):
+    """The state of a thread, and how many seconds it has computed; None where the system does not say."""
+    try:
+        with open(f"/proc/self/task/{thread.native_id}/stat", encoding="utf-8", errors="replace") as file:
+            fields = file.read().rpartition(")")[2].split()
+        return fields[0], (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    except (OSError, ValueError, IndexError):
+        return None
 
 
 def _interpreter():

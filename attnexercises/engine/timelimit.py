@@ -2,7 +2,10 @@
 
 The limit is on processor time, the time for which the function's thread has really computed. On a busy machine a right
 answer waits long for a processor but computes no longer than usual, so a busy machine cannot make it look endless.
-A function that sleeps or waits uses no processor time, so there is also a second, generous limit on wall-clock time.
+A function that sleeps or waits uses no processor time, so there is a second limit, on the time for which the thread has
+neither computed nor waited for a processor. Linux counts these seconds for each thread, so this limit does not depend on
+other programs, either. Only the third limit is on wall-clock time alone. It is a last resort, ten minutes long, and the
+function is then not judged at all.
 
 Python has no way to stop a function that works everywhere, so there are two:
 
@@ -23,8 +26,8 @@ import sys
 import threading
 import time
 
-# The smallest wall-clock limit, in seconds. A call's wall-clock limit is at least 10 times its processor-time limit.
-WALL = 60.0
+WALL = 60.0  # seconds that a call may sleep; at least 10 times its processor-time limit
+LAST_RESORT = 600.0  # seconds on the wall after which a call is given up without a verdict
 # The browser's Python has no clock for a thread, and that of the process shows wall-clock time there. It is also several
 # times slower, so its limits are longer.
 _SLOWER = 5.0 if sys.platform == "emscripten" else 1.0
@@ -48,17 +51,28 @@ class TimeUp(BaseException):
     seconds : float
         The limit that was reached, as it is printed for a reader.
     waited : bool
-        Whether it was the wall-clock limit: the function hardly computed, or seldom got a processor.
+        Whether it was the limit on sleeping: the function neither computed nor waited for a processor.
+    given_up : bool
+        Whether it was the last resort. It says nothing about the function, because the machine may be to blame.
     """
 
-    def __init__(self, seconds=0.0, waited=False):
-        super().__init__(seconds, waited)
-        self.seconds, self.waited = seconds, waited
+    def __init__(self, seconds=0.0, waited=False, given_up=False):
+        super().__init__(seconds, waited, given_up)
+        self.seconds, self.waited, self.given_up = seconds, waited, given_up
 
 
-def on_the_wall(seconds):
-    """Return the wall-clock limit, in seconds, of a call whose processor-time limit is `seconds`."""
+def asleep_at_most(seconds):
+    """Return how many seconds a call may sleep whose processor-time limit is `seconds`."""
     return max(WALL, 10 * seconds)
+
+
+def _waited_for_a_processor():
+    """Seconds for which this thread could have computed, but other programs had the processors; None if nobody counts them."""
+    try:
+        with open("/proc/thread-self/schedstat", encoding="ascii") as file:
+            return int(file.read().split()[1]) / 1e9
+    except (OSError, ValueError, IndexError):
+        return None
 
 
 def call_within(seconds, function, label=""):
@@ -92,21 +106,35 @@ def _limited(seconds, function):
 
 
 class _Clock:
-    """Both limits of one call, measured from the creation of this object."""
+    """All limits of one call, measured from the creation of this object."""
 
     def __init__(self, seconds):
-        self.seconds, self.wall = seconds * _SLOWER, on_the_wall(seconds)
+        self.seconds, self.asleep = seconds * _SLOWER, asleep_at_most(seconds)
         self.began_computing, self.began = computed(), _on_the_wall()
+        self._looks, self._queued_before, self._awake = 0, None, 0.0
         self._over = None  # the arguments for `TimeUp`, once a limit has been reached
 
     def left(self):
         """Seconds that have to pass before a limit can be reached; 0 if one has been reached."""
-        computing = self.seconds - (computed() - self.began_computing)
-        waiting = self.wall - (_on_the_wall() - self.began)
-        if self._over is None and min(computing, waiting) <= 0:
-            waited = computing > 0
-            self._over = self.wall if waited else self.seconds, waited
-        return 0.0 if self._over else min(computing, waiting)
+        if self._over:
+            return 0.0
+        self._looks += 1
+        if self._looks == 2:  # a short call never comes here, so that only the others open a file
+            self._queued_before = _waited_for_a_processor()
+        has_computed, passed = computed() - self.began_computing, _on_the_wall() - self.began
+        if passed - self._awake >= self.asleep:
+            queued = _waited_for_a_processor()
+            known = queued is not None and self._queued_before is not None
+            self._awake = has_computed + queued - self._queued_before if known else passed
+        limits = {
+            (self.seconds,): self.seconds - has_computed,
+            (self.asleep, True): self.asleep - (passed - self._awake),
+            (LAST_RESORT, True, True): LAST_RESORT - passed,
+        }
+        over = [limit for limit, left in limits.items() if left <= 0]
+        if over:
+            self._over = over[0]
+        return 0.0 if over else min(limits.values())
 
     def stop(self):
         """Raise `TimeUp` if a limit has been reached. Called repeatedly, because a function can catch the exception."""

@@ -16,8 +16,11 @@ _PLAIN = "margin: 0; padding: 0; border: 0; background: none; white-space: pre; 
 _LINE = "1px solid color-mix(in srgb, currentColor 30%, transparent)"
 
 
-def html_of(case):
-    """Return the HTML of a case: a table under its title."""
+def html_of(case, most=None):
+    """Return the HTML of a case: a table under its title. If it has more than `most` lines, they are as in the text."""
+    if most is not None and as_text.text(case) != as_text.text(case, most):
+        text = html.escape(as_text.text(case, most))
+        return f'<figure class="failing-case" style="margin: 0.3rem 0; overflow-x: auto"><pre style="{_PLAIN}">{text}</pre></figure>'
     rows = [_row(name, arg, _numbers(arg)) for name, arg in zip(case.names, case.arguments, strict=True)]
     for name, array, shown, wrong in as_text.output_rows(case):
         if array is None and not name:

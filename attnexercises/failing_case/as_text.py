@@ -7,7 +7,7 @@ import textwrap
 
 import numpy as np
 
-from attnexercises.engine.output import width
+from attnexercises.engine.output import shortened, width
 
 # An array with at most this many numbers is printed in full. Of a larger one, the corners and wrong places are shown.
 MOST_NUMBERS = 12
@@ -17,21 +17,67 @@ LARGEST = 40  # the largest number of rows or columns of a grid
 ONE_LINE = 44  # characters of an array that is printed in one line
 
 
-def text(case):
-    """Return the case as a small table."""
-    rows = [(name, arg, inline(arg)) for name, arg in zip(case.names, case.arguments, strict=True)]
-    rows += [(name, array, shown) for name, array, shown, _ in output_rows(case)]
+def text(case, most=None):
+    """Return the case as a small table, shortened to `most` lines if they are given."""
+    rows = rows_of(case)
+    whole = _table(case, rows, title(case))
+    if most is None or len(whole) <= most:
+        return "\n".join(whole)
+    headline = title(case, short=True)
+    left = most - len(_title_lines(headline))
+    return "\n".join(_table(case, shorter(rows, left), headline) if left > 1 else _title_lines(headline))
+
+
+def rows_of(case):
+    """Return the rows [name, array, lines of text] of the arguments and then of the outputs."""
+    rows = [[name, arg, inline(arg)] for name, arg in zip(case.names, case.arguments, strict=True)]
+    rows += [[name, array, shown] for name, array, shown, _ in output_rows(case)]
+    return [[name, array, shown.splitlines() or [""]] for name, array, shown in rows]
+
+
+def shorter(rows, most):
+    """Return rows that take at most so many lines, if there are few enough rows.
+
+    The arguments become short first, because they are the least telling; then the marks of wrong entries, then the outputs.
+    """
+    rows = [[name, array, list(lines)] for name, array, lines in rows]
+    outputs = next((place for place, row in enumerate(rows) if row[0].endswith(("expected", "got"))), len(rows))
+
+    def too_long():
+        return sum(len(lines) for *_, lines in rows) > most
+
+    for kept in (2, 1):
+        marks = [row for row in rows[outputs:] if not row[0]]
+        for row in [*rows[:outputs], *marks, *rows[outputs:]]:
+            if too_long() and len(row[2]) > kept:
+                row[2] = [*row[2][: kept - 1], f"{row[2][kept - 1]} …"]
+    if too_long() and outputs > 1:  # all arguments in one row, by their shapes
+        sizes = [f"{name} {shape(array)}" if shape(array) else f"{name} = {array}" for name, array, _ in rows[:outputs]]
+        rows[:outputs] = [["with", None, [shortened(", ".join(sizes), ONE_LINE)]]]
+        outputs = 1
+    for row in reversed(rows[outputs + 2 :]):  # a second output, and the marks
+        if too_long():
+            rows.remove(row)
+    return rows[outputs:] if too_long() else rows
+
+
+def _table(case, rows, headline):
     widths = [max(len(name) for name, *_ in rows), max(len(shape(array)) for _, array, _ in rows)]
-    lines = [textwrap.fill(title(case), width() - 4, break_long_words=False, break_on_hyphens=False)]
-    for name, array, shown in rows:
-        first, *others = shown.splitlines() or [""]
+    lines = _title_lines(headline)
+    for name, array, (first, *others) in rows:
         lines.append(f"  {name:<{widths[0]}}  {shape(array):<{widths[1]}}  {first}".rstrip())
         lines += [" " * (sum(widths) + 6) + other for other in others]
-    return "\n".join(lines)
+    return lines
 
 
-def title(case):
-    """Return the line above the table."""
+def _title_lines(headline):
+    return textwrap.wrap(headline, width() - 4, break_long_words=False, break_on_hyphens=False)
+
+
+def title(case, short=False):
+    """Return the line above the table; `short` if the table does not show all of the case."""
+    if short:
+        return f'Failing case in short; all of it: case("{case.exercise}")'
     return f'Smallest case that goes wrong, case("{case.exercise}"), from "{case.label}":'
 
 

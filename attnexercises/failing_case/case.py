@@ -72,6 +72,10 @@ class Case:
     def _repr_html_(self):
         return as_html.html_of(self)
 
+    def shortened(self, lines):
+        """Return an object that shows this case in at most so many lines, in a terminal and in a notebook."""
+        return _Shortened(self, lines)
+
     def copy(self):
         """Return a copy with its own arrays, so that writing into them does not change this case."""
         return replace(self, arguments=tuple(a.copy() if isinstance(a, np.ndarray) else a for a in self.arguments))
@@ -87,3 +91,14 @@ class Case:
         if got.shape != want.shape:
             return 0
         return 2 if got.dtype.kind != "f" or np.isfinite(got).all() else 1
+
+
+class _Shortened:
+    def __init__(self, case, lines):
+        self._case, self._lines = case, lines
+
+    def __repr__(self):
+        return as_text.text(self._case, self._lines)
+
+    def _repr_html_(self):
+        return as_html.html_of(self._case, self._lines)

@@ -1,6 +1,6 @@
 """The functions that a reader calls about the own file `my_attention.py`: `save`, `load` and `my_library`."""
 
-from attnexercises.engine.registry import described, find, registry
+from attnexercises.engine.registry import BOOK_ORDER, described, find, registry
 from attnexercises.own_library import on_disk
 from attnexercises.own_library.accepted import CannotSave, accepted
 from attnexercises.own_library.change import put
@@ -90,7 +90,8 @@ def my_library(chapter=None):
     """
     exercises, mine = up_to(chapter), library()
     if mine is None:
-        id = next(e.id for e in exercises if e.chapter == exercises[-1].chapter)
+        begin = exercises[-1].chapter if chapter else next(topic for topic in BOOK_ORDER if BOOK_ORDER[topic]["number"])
+        id = next(e.id for e in exercises if e.chapter == begin)
         say(f'No file of your own yet. Once {id} passes, save("{id}") begins one.')
     elif mine.trouble:
         say(mine.trouble)

@@ -75,8 +75,11 @@ def _run(text, name):
         with session_restored():
             call_within(SECONDS, lambda: exec(compile(text, name, "exec"), vars(module)))
     except TimeUp as limit:
-        why = "waits for something, or the machine is busy: it was stopped" if limit.waited else "is still running"
-        raise Unusable(f"{name} {why} after {limit.seconds:g} seconds.") from None
+        if limit.given_up:
+            why = f"was still running after {limit.seconds:g} seconds: either it waits for something, or the machine is too busy"
+        else:
+            why = f"{'has slept' if limit.waited else 'is still running after computing'} for {limit.seconds:g} seconds"
+        raise Unusable(f"{name} {why}.") from None
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # SystemExit too, because the file may contain anything

@@ -116,7 +116,8 @@ class Puzzle:
         if run.moved <= self.least:
             return run
         often = ", ".join(f"{name} {count}" for name, count in sorted(by_kind(run.loads).items()))
-        sentence = f"it works and moves {run.moved} bytes; {self.least} are enough. Blocks loaded: {often}."
+        loaded = f"Blocks loaded: {often}" if often else "No block was loaded"
+        sentence = f"it works and moves {run.moved} bytes; {self.least} are enough. {loaded}."
         return run._replace(verdict=self.wasteful(run), sentence=sentence)
 
 

@@ -9,9 +9,10 @@ from attnexercises.own_library.change import offer
 from attnexercises.own_library.run import library
 from attnexercises.reader import record
 from attnexercises.reader.next_steps import difference, next_exercise, where_it_is
-from attnexercises.engine.output import hints_are_off, say, show
+from attnexercises.engine.output import hints_are_off, say, shortened, show, width
 from attnexercises.reader.source import solution_source
 
+MOST_LINES = 12  # of one check; `case` shows all of the failing case
 OFF = "Hints and solutions are turned off here."
 
 
@@ -69,16 +70,19 @@ def check(id, answer=_NOTHING):
 
 
 def _tell(exercise, result):
-    """Print a result: the verdict, the line of an exception, the printed text, the other lines, the failing case."""
-    say(result.lines[0])
+    """Print a result: the verdict, the line of an exception, the printed text, the other lines, the failing case.
+
+    The failing case gets the lines that are left of `MOST_LINES`, if only one for how to see it.
+    """
+    lines = say(result.lines[0])
     if result.stopped:
-        say(f"    {result.stopped}")
+        lines += say(f"    {result.stopped}")
     if result.printed:
-        say("    What your function printed there:")
-        print("\n".join(f"      {line[:70]}".rstrip() for line in result.printed))
-    say(*result.lines[1:])
+        lines += say("    What your function printed there:") + len(result.printed)
+        print("\n".join(f"      {shortened(line, width() - 6)}".rstrip() for line in result.printed))
+    lines += say(*result.lines[1:])
     if result.case:
-        show(result.case, indent="    ")
+        show(result.case.shortened(max(MOST_LINES - lines, 1)), indent="    ")
 
 
 def _tell_after_passing(exercise, answer):

@@ -8,7 +8,7 @@ from attnexercises.own_library.commands import summary, up_to
 from attnexercises.own_library.run import library
 from attnexercises.reader import record
 from attnexercises.reader.next_steps import chapter_name, next_exercise, where_it_is
-from attnexercises.engine.output import say, show, width
+from attnexercises.engine.output import say, shortened, show, width
 
 STATES = {"": "not attempted", "passed": "solved", "wrong": "wrong", "crashed": "stops"}
 MESSAGE = 60  # characters of the last message that are shown in a terminal
@@ -92,8 +92,7 @@ class Overview:
         for row in (names, *rows):
             cells = [text.rjust(width) if name in ("tries", "hints", "saved") else text.ljust(width)
                      for name, text, width in zip(names[:-1], row, widths)]  # fmt: skip
-            said = row[-1] if len(row[-1]) <= MESSAGE else row[-1][: MESSAGE - 1].rstrip() + "…"
-            lines.append("  ".join([*cells, said]).rstrip())
+            lines.append("  ".join([*cells, shortened(row[-1], MESSAGE)]).rstrip())
         return "\n".join([*lines, textwrap.fill(self.next, width())])
 
     def _repr_html_(self):

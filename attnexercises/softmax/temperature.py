@@ -49,6 +49,20 @@ def _zeros(rng):
     return d_weights, scores, temperature
 
 
+def _no_difference_quotient(answer):
+    """Refuse a difference of two losses, which an added constant drowns. Added to every entry, it changes no slope."""
+    rng = np.random.default_rng(7)
+    for shape, temperature in (((3, 4), 0.7), ((2, 3), 1.3)):
+        d_weights, scores, temperature = _inputs(rng, shape, temperature)
+        wanted = _oracle(d_weights, scores, temperature)
+        if not np.allclose(answer(d_weights + 1e5, scores, temperature), wanted, rtol=1e-8, atol=1e-9):
+            return (
+                "with 100000 added to every entry of d_weights the right answer stays the same, but yours loses its digits. "
+                "Is it a difference of two losses? Derive the slope instead."
+            )
+    return ""
+
+
 TEMPERATURE_GRADIENT = Exercise(
     title="The gradient of the temperature",
     level="medium",
@@ -56,6 +70,7 @@ TEMPERATURE_GRADIENT = Exercise(
     blanks=3,
     oracle=_oracle,
     solution=temperature_gradient,
+    method=_no_difference_quotient,
     probes=(
         Probe("all sizes differ", lambda rng: _inputs(rng, (2, 3, 5), 0.7)),
         Probe("square", lambda rng: _inputs(rng, (4, 4), 2.5), "equal"),

@@ -8,7 +8,8 @@ from attnexercises.engine.model import Exercise, Mistake, Probe
 
 
 def adam_direction(gradients, beta1, beta2, epsilon):
-    mean = square = np.zeros(gradients.shape[1])
+    mean = np.zeros(gradients.shape[1])
+    square = np.zeros(gradients.shape[1])
     for gradient in gradients:
         mean = beta1 * mean + (1 - beta1) * gradient
         square = beta2 * square + (1 - beta2) * gradient**2

@@ -188,7 +188,7 @@ def sleeps(x):
 
 
 STILL = 'your function is still running after .* of computing on the case "all sizes differ"'
-STOPPED = 'your function was stopped after .* on the case "all sizes differ": either it waits for something, or the machine is busy'
+STOPPED = 'your function has slept for .* seconds on the case "all sizes differ": what does it wait for'
 
 # What it does, what is said to it ("" for a pass); in the session or apart, it is the same.
 EVERYWHERE = {
@@ -326,6 +326,6 @@ APART = {
     "multiplies": (multiplies, "a check lets no function start so many processes"),
     "one copy at work": (one_copy_at_work, ""),
     "crashes Python": (crashes_python, r'ends Python itself on the case "all sizes differ" \(SIGSEGV\)'),
-    "closes every file": (closes_every_file, 'ends Python itself on the case "all sizes differ"'),
+    "closes every file": (closes_every_file, r'ends Python itself on the case "all sizes differ" \(it closes files that are not its own\)'),
     "fills memory": (fills_memory, "your function asks for more memory than there is: .*MiB"),
 }

@@ -1,8 +1,10 @@
 """Chapters as assignments: what is written for each grader, and what is said where it cannot be written."""
 
+import builtins
 import csv
 import io
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -45,6 +47,31 @@ def test_each_exercise_is_one_graded_cell_worth_its_level(topic, tmp_path):
     assert worth == {id: {"easy": 1, "medium": 2, "hard": 3}[exercise.level] for id, exercise in of(topic).items()}
     assert {mark["grade_id"] for mark in marks if mark["solution"]} == set(worth)
     assert all(mark["locked"] for mark in marks if mark["grade"])
+
+
+@every_topic
+def test_graders_run_every_cell_that_an_answer_may_need(topic):
+    """They leave the others out: what is only computed, printed or drawn. Each name that a kept cell uses is bound before."""
+    bound, kept, left_out = set(dir(builtins)) | {"get_ipython"}, [], 0
+    for cell, task in chapters.cells_of(chapters.notebook_of(topic)):
+        if cell["cell_type"] != "code":
+            continue
+        if cell["metadata"] == {"tags": ["skip-execution"]}:
+            assert not task and not re.search(r"^(def|class|import|from) ", cell["source"], re.MULTILINE)
+            left_out += 1
+            continue
+        binds, uses, _ = chapters._names_of(cell, task)
+        missing = uses - bound - ({"TODO"} if task else set())
+        assert not missing, (cell["id"], missing)
+        bound |= binds
+        kept.append(cell["id"])
+    assert left_out and kept
+
+
+def test_otter_claims_nothing_of_public_tests_and_runs_no_solution(tmp_path):
+    """There are none, and Otter would say of none of them that all passed. `otter assign` needs 5 seconds of computing, not 14."""
+    settings = sources(otter.export("softmax", tmp_path))[0].splitlines()
+    assert {"    show_hidden: true", "    force_public_test_summary: false", "run_tests: false"} <= set(settings)
 
 
 @both

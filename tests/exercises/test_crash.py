@@ -61,7 +61,29 @@ def test_what_does_not_stop_has_no_line():
 SUMS = "A product sums over the last axis of its left array, here {} long, and the last but one of its right, here {}."
 
 RAISING = {
-    "broadcast": (lambda: np.ones((2, 3)) + np.ones(2), "Shapes (2, 3) and (2,) do not fit: read from the last axis,"),
+    "broadcast": (lambda: np.ones((2, 3)) + np.ones(2), "Shapes (2, 3) and (2,) do not fit: NumPy lines them up at their ends, and the last axes have the sizes 3 and 2."),
+    "broadcast of three": (
+        lambda: np.where(np.ones((2, 3)), np.ones((4, 1)), 1) + np.ones(3),
+        "Shapes (2, 3) and (4, 1) and () do not fit: NumPy lines them up at their ends, and the axes before the last have the sizes 2 and 4.",
+    ),
+    "einsum": (
+        lambda: np.einsum("ij,jk->ik", np.ones((2, 3)), np.ones((4, 5))),
+        "In this `einsum` one letter stands for axes of different sizes. The shapes are (2, 3) and (4, 5).",
+    ),
+    "leading axes of a product": (
+        lambda: np.ones((3, 6, 2, 4)) @ np.ones((3, 2, 4, 5)),
+        "Shapes (3, 6, 2, 4) and (3, 2, 4, 5) do not fit: a product `@` lines up all axes but the last two, and these differ.",
+    ),
+    "subscripts": (
+        lambda: np.einsum("i,ij->i", np.ones(3), np.ones(3)),
+        "The subscripts of this `einsum` name more axes than its array number 2 has.",
+    ),
+    "joined": (
+        lambda: np.concatenate([np.ones((2, 3)), np.ones((2, 4))]),
+        "The arrays that are joined differ in axis 1, too: array 0 has 3 places there, and array 1 has 4.",
+    ),
+    "stacked": (lambda: np.stack([np.ones(2), np.ones(3)]), "Only arrays of the same shape can be stacked."),
+    "transposed": (lambda: np.ones((2, 3, 4)).transpose(0, 1), "`transpose` needs the number of each axis of the array exactly once."),
     "in place": (
         lambda: np.add(np.ones(3), np.ones((2, 3)), out=np.ones(3)),
         "The result has the shape (2, 3), and where it is to be written (3,).",

@@ -15,10 +15,10 @@ RELATIONS = {
     "twice": (lambda x: 2 * right(x), "every number is 2 times the right one"),
     "half": (lambda x: right(x) / 2, "every number is 2 times too small"),
     "minus": (lambda x: -right(x), "exactly minus the right answer"),
-    "by a size": (lambda x: right(x) * x.shape[-1], "too large by a factor of the size of axis -1 of x, here 5"),
+    "by a size": (lambda x: right(x) * x.shape[-1], "too large by a factor of the number of columns of x, here 5"),
     "by a root": (
         lambda x: right(x) / np.sqrt(x.shape[-1]),
-        "too small by a factor of the square root of the size of axis -1 of x, here 2.24",
+        "too small by a factor of the square root of the number of columns of x, here 2.24",
     ),
     "offset": (lambda x: right(x) + 0.25, "every number is off by the same amount, 0.25"),
     "first batch element": (
@@ -94,7 +94,7 @@ def test_an_overflow_does_not_hide_a_mistake_that_everybody_can_see():
 def test_a_rejection_says_where():
     result = grade("softmax", lambda x: np.exp(x) / np.exp(x).sum(axis=-1, keepdims=True))
     assert result.failed == ("large scores", "rows far apart", "one huge score", "first row far below")
-    assert result.lines[1] == "    7 of 11 cases right; wrong: large scores; rows far apart; one huge score and 1 more."
+    assert result.lines[1] == "    7 of 11 cases right; wrong: \"large scores\", \"rows far apart\" and 2 more."
     assert result.lines[2] == '    For help: hint("softmax", 2)'
 
 
@@ -111,7 +111,7 @@ def test_a_factor_is_named_by_the_size_that_it_is():
         root = np.sqrt(query.shape[1])
         return tuple(gradient * root for gradient in find("flash_backward").solution(d_out, query, *others))
 
-    assert "too large by a factor of the square root of the size of axis -1 of query" in first_line(answer, "flash_backward")
+    assert "too large by a factor of the square root of the number of columns of query" in first_line(answer, "flash_backward")
 
 
 def test_a_relation_that_holds_in_some_cases_says_where():

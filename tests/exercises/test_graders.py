@@ -86,10 +86,15 @@ def test_otter_scores_right_half_done_and_hostile_notebooks(graders, tmp_path):
         hand_in(tmp_path / "made" / "student" / NAME, at / NAME, answers, before)
         run(graders / "otter", "run", "-a", autograder, "-o", at, NAME, cwd=at)
         found = scores.read(at / "results.json")
+        results = (at / "results.json").read_text(encoding="utf-8")
+        assert "Public Tests" not in results, "a student with wrong answers would read that all test cases passed"
+        assert results.count("All test cases passed!") == sum(score.points > 0 for score in found)
+        open_ = [score for score in found if score.task not in answers and not before]
+        assert [score.said for score in open_] == [f"[ ] {score.task}: not attempted yet" for score in open_]
         assert {score.task: score.of for score in found} == WORTH
         assert sum(score.points for score in found) == points, student
         assert {score.student for score in found} == {student}
-        assert ("misses the row-sum term" in scores.as_text(found, "csv")) == (student == "ben")
+        assert ("Raising one score lowers all other weights" in scores.as_text(found, "csv")) == (student == "ben")
 
 
 def test_nbgrader_scores_right_half_done_and_hostile_notebooks(graders, tmp_path):
@@ -108,4 +113,4 @@ def test_nbgrader_scores_right_half_done_and_hostile_notebooks(graders, tmp_path
     }
     assert {score.of for score in found.values()} == {sum(WORTH.values())}
     graded = (tmp_path / "autograded" / "ben" / TOPIC / NAME).read_text(encoding="utf-8")
-    assert "misses the row-sum term" in graded
+    assert "Raising one score lowers all other weights" in graded

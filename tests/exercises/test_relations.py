@@ -12,7 +12,7 @@ SIZES = {Size("x", -1): 5}
 
 HOLDS = {
     "minus": (-WEIGHTS, WEIGHTS, "exactly minus"),
-    "factor": (WEIGHTS * 5**0.5, WEIGHTS, "the square root of the size of axis -1 of x, here 2.24"),
+    "factor": (WEIGHTS * 5**0.5, WEIGHTS, "the square root of the number of columns of x, here 2.24"),
     "offset": (WEIGHTS + 0.25, WEIGHTS, "off by the same amount, 0.25"),
     "transposed": (WEIGHTS.T, WEIGHTS, "swapped"),
     "one_element": (np.vstack([WEIGHTS[:1], WEIGHTS[1:] ** 2]), WEIGHTS, "only the first row"),

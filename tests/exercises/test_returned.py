@@ -72,7 +72,7 @@ def test_the_outputs_that_are_right_are_named():
 
     result = grade("online_softmax", total_doubled)
     assert result.lines[0] == "[!] online_softmax: total: every number is 2 times the right one."
-    assert result.lines[1].startswith("    maximum right; total wrong. 1 of 12 cases right; wrong: random")
+    assert result.lines[1].startswith("    maximum right; total wrong. 1 of 12 cases right; wrong: \"random")
 
 
 # --- what it raises -------------------------------------------------------------------------------

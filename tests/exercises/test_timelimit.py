@@ -130,7 +130,7 @@ def swallows_and_returns(x):
 
 ENDLESS = [endless, endless_and_stubborn, endless_and_doubly_stubborn, endless_in_numpy, swallows_and_returns]
 STILL = "[!] softmax: your function is still running after 0.2 seconds of computing"
-STOPPED = "[!] softmax: your function was stopped after 1 seconds on the case"
+STOPPED = "[!] softmax: your function has slept for 1 seconds on the case"
 has_alarm = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no timer signal")
 has_monitoring = pytest.mark.skipif(not hasattr(sys, "monitoring"), reason="Python 3.11 has no sys.monitoring")
 
@@ -204,25 +204,39 @@ def test_who_computes_for_too_long_is_stopped_however_short_it_was_on_the_wall(l
     assert not stopped.value.waited and stopped.value.seconds == 0.1 * timelimit._SLOWER  # the browser gets more
 
 
-def test_who_never_gets_the_processor_is_stopped_in_the_end_and_told_so(limited, monkeypatch):
+def test_who_sleeps_is_stopped_in_the_end_and_told_so(limited, monkeypatch):
     monkeypatch.setattr(timelimit, "_on_the_wall", Clock(20.0))
     monkeypatch.setattr(timelimit, "computed", lambda: 0.0)
+    monkeypatch.setattr(timelimit, "_waited_for_a_processor", lambda: 0.0)
     with pytest.raises(timelimit.TimeUp) as stopped:
         limited(0.05, until(30))
-    assert stopped.value.waited and stopped.value.seconds == timelimit.WALL == 60.0
+    assert stopped.value.waited and not stopped.value.given_up and stopped.value.seconds == timelimit.WALL == 60.0
 
 
-def test_the_limit_on_the_wall_is_at_least_ten_times_that_of_computing():
-    assert [timelimit.on_the_wall(seconds) for seconds in (0.1, 2.0, 60.0)] == [60.0, 60.0, 600.0]
+@pytest.mark.parametrize("queued", [None, 1e9], ids=["nobody counts", "always in the queue"])
+def test_who_never_gets_the_processor_is_given_up_without_a_verdict(limited, queued, monkeypatch):
+    clock = Clock(20.0)
+    monkeypatch.setattr(timelimit, "_on_the_wall", clock)
+    monkeypatch.setattr(timelimit, "computed", lambda: 0.0)
+    monkeypatch.setattr(timelimit, "_waited_for_a_processor", lambda: queued and clock.time)
+    with pytest.raises(timelimit.TimeUp) as stopped:
+        limited(0.05, until(30))
+    assert stopped.value.given_up and stopped.value.seconds == timelimit.LAST_RESORT == 600.0
+
+
+def test_the_limit_on_sleeping_is_at_least_ten_times_that_of_computing():
+    assert [timelimit.asleep_at_most(seconds) for seconds in (0.1, 2.0, 60.0)] == [60.0, 60.0, 600.0]
 
 
 def test_a_stopped_answer_is_told_which_limit_it_met():
     exercise = registry()["softmax"]
-    said = [judge.stopped(exercise, "square", timelimit.TimeUp(*given)).lines[0] for given in ((2.0, False), (60.0, True))]
+    given = (2.0,), (60.0, True), (600.0, True, True)
+    said = [judge.stopped(exercise, "square", timelimit.TimeUp(*each)).lines[0] for each in given]
     assert said == [
         '[!] softmax: your function is still running after 2 seconds of computing on the case "square": which loop in it never ends?',
-        '[!] softmax: your function was stopped after 60 seconds on the case "square": either it waits for something, or the '
-        "machine is busy; if it is busy, check again later.",
+        '[!] softmax: your function has slept for 60 seconds on the case "square": what does it wait for?',
+        '[ ] softmax: not judged: your function was still running after 600 seconds on the case "square": either it waits for '
+        "something, or the machine is too busy. Check again later.",
     ]
 
 

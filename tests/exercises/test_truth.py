@@ -195,7 +195,7 @@ def test_every_kind_of_claim_is_measured():
 
 
 COUNTS = {
-    "too many": "1 of 9 cases right; wrong: all sizes differ.",
+    "too many": '1 of 9 cases right; wrong: "all sizes differ".',
     "after right values": "0 of 9 cases right.",
 }
 

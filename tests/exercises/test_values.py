@@ -53,7 +53,7 @@ VALUES = {
     "NaN": ("delta_sum", float("nan"), "NaN"),
     "ragged": ("matrix_shapes", ((1, 2), 3), "rows of unequal length"),
     "a function that stops": ("vjp_cost", lambda: 1 / 0, "your value stops with ZeroDivisionError"),
-    "an object": ("vjp_cost", object(), "your value returns an object, not numbers"),
+    "an object": ("vjp_cost", object(), "your value is an object, not numbers"),
 }
 
 

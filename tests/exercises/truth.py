@@ -24,6 +24,9 @@ def false_clauses(exercise, answer, result):
     for mistake in sorted(exercise.mistakes, key=lambda mistake: -len(mistake.say)):
         text = text.replace(mistake.say, "§")  # causes are neutral: tests/exercises/test_truth.py looks at them once
     text = re.sub(r"(two mistakes\. )?(\(1\) § \(2\) |One of them: )?(?:[Ee]ither: § Or: )?§$", "", text).strip()
+    text, changes, name = text.partition(" Your function also changes its input ")
+    if changes and not any(seen.changed):
+        return [changes + name]
     if result.claims:
         found = [str(claim) for claim in result.claims if not claim_holds(seen, claim)]
         found += [] if text.removesuffix(".") == "; ".join(map(str, result.claims)) else [text]
@@ -56,7 +59,7 @@ def _sentence_holds(seen, text):
 
 
 def _counts(seen, line, sentence):
-    """ "d_key right; d_query wrong. 3 of 7 cases right; wrong: a; b and 2 more." """
+    """ "d_key right; d_query wrong. 3 of 7 cases right; wrong: "a", "b" and 2 more." """
     m = re.fullmatch(
         r"(?:(?P<good>[a-z_, ]+) right; (?P<bad>[a-z_, ]+) wrong\. )?"
         r"(?P<k>\d+) of (?P<of>\d+) cases right(?:; wrong: (?P<wrong>.+?)(?: and (?P<more>\d+) more)?)?\.",
@@ -68,7 +71,8 @@ def _counts(seen, line, sentence):
     if (sum(passing), len(passing)) != (int(m["k"]), int(m["of"])):
         return False
     failed = [label for label, ok in zip(seen.labels, passing, strict=True) if not ok]
-    if m["wrong"] and "; ".join(failed[: len(failed) - int(m["more"] or 0)]) != m["wrong"]:
+    told = ", ".join(f'"{label}"' for label in failed[: len(failed) - int(m["more"] or 0)])
+    if m["wrong"] and told != m["wrong"]:
         return False
     outputs = seen.exercise.outputs
     good = [name for place, name in enumerate(outputs) if all(seen.right(i, place) for i in range(len(passing)))]

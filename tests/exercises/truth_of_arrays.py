@@ -171,6 +171,11 @@ def shape(seen, pairs, got, want):
     return got != want and any((g.shape, w.shape) == (got, want) for g, w, _ in pairs)
 
 
+@claim("whole numbers")
+def whole_numbers(seen, pairs, dtype):
+    return all(g.dtype == dtype and g.dtype.kind in "iu" and np.any(w % 1) for g, w, _ in pairs)
+
+
 @claim("booleans")
 def booleans(seen, pairs, of, extra, missing):
     counts = [(w.size, int((g & ~w).sum()), int((w & ~g).sum())) for g, w, _ in pairs if g.shape == w.shape]

@@ -257,7 +257,7 @@ def mean_of_each_group(d_repeated, kv_heads):
     return np.stack([part.mean(1) for part in np.array_split(d_repeated, kv_heads, axis=1)], 1)
 
 
-@wrong("gqa_backward", "the sum divided by the number of heads", says=r"axis -3 of d_repeated")
+@wrong("gqa_backward", "the sum divided by the number of heads", says=r"number of heads of d_repeated")
 def divided_by_heads(d_repeated, kv_heads):
     b, h, n, d = d_repeated.shape
     return d_repeated.reshape(b, kv_heads, -1, n, d).sum(axis=2) / h

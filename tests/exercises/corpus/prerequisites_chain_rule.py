@@ -31,7 +31,7 @@ wrong(ID, "outer products the other way round", named=("dw_transposed",))(
 )
 
 
-@wrong(ID, "both gradients averaged over the rows", says=r"too small by a factor of the size of axis -2 of d_out")
+@wrong(ID, "both gradients averaged over the rows", says=r"too small by a factor of the number of rows of d_out")
 def _(d_out, x, weight):
     n = x.shape[0]
     return d_out @ weight.T / n, x.T @ d_out / n
@@ -269,7 +269,7 @@ wrong(ID, "np.mean over the two paths", named=("mean",))(
     lambda d_out, x, a: np.mean([d_out @ x @ a.T, d_out.T @ x @ a], axis=0)
 )
 
-wrong(ID, "divided by the number of tokens", says=r"too small by a factor of the size of axis -2 of d_out")(
+wrong(ID, "divided by the number of tokens", says=r"too small by a factor of the number of rows of d_out")(
     lambda d_out, x, a: (d_out @ x @ a.T + d_out.T @ x @ a) / len(x)
 )
 

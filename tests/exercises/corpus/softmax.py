@@ -96,7 +96,7 @@ def _(x):
     return np.divide(e, e.max(-1, keepdims=True))
 
 
-wrong(ID, "the mean for the sum", says=r"too large by a factor of the size of axis -1 of x")(
+wrong(ID, "the mean for the sum", says=r"too large by a factor of the number of columns of x")(
     lambda x: np.exp(x - x.max(-1, keepdims=True)) / np.exp(x - x.max(-1, keepdims=True)).mean(-1, keepdims=True)
 )
 
