@@ -115,16 +115,19 @@ def _judge(exercise, answer, outcomes):
     unstable = _unstable(exercise, answer, outcomes)
     if unstable:
         return _wrong(exercise, "wrong", unstable)
-    if all(right):
+    cause = _cause(exercise, outcomes)
+    if all(right) and not cause:
         objection = exercise.method(answer) if exercise.method else ""
         return _wrong(exercise, "wrong", objection, right) if objection else _passed(exercise)
     crashed = any(not ok and outcome.values is None for ok, outcome in zip(right, outcomes, strict=True))
     status = "crashed" if crashed else "wrong"
-    explanations = diagnose.recognise(exercise, outcomes, right)
+    explanations = [(cause,)] if cause else diagnose.recognise(exercise, outcomes, right)
     causes, found = diagnose.named(exercise, explanations) if explanations else ("", ())
     turned = None if causes else transposes.explain(exercise, answer, right, crashed)
     if causes:
         sentence, claims = diagnose.symptom(exercise, outcomes, {id for ids in explanations for id in ids})
+        if cause and all(right):
+            sentence, claims = "right for the sizes that the check tries, but not for all sizes.", ()
         sentence = f"{sentence} {causes}" if sentence else causes
     elif turned:
         sentence, claims = turned.sentence, (turned,)
@@ -134,6 +137,14 @@ def _judge(exercise, answer, outcomes):
     counted = not diagnose.values_right(exercise, outcomes)  # "0 of 9 cases right" would contradict it
     result = _wrong(exercise, status, sentence, right, found, hint, _which_outputs(exercise, outcomes), counted)
     return replace(result, claims=claims)
+
+
+def _cause(exercise, outcomes):
+    """The id of the mistake that the comparison of several probes shows (see `Behaviour.cause`), or ""."""
+    if not exercise.behaviour or not exercise.behaviour.cause or any(outcome.values is None for outcome in outcomes):
+        return ""
+    tried = zip(exercise.probes, outcomes, strict=True)
+    return exercise.behaviour.cause([(diagnose.arguments(exercise, probe), outcome.raw) for probe, outcome in tried])
 
 
 def _unsuitable(exercise, answer):
