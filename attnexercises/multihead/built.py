@@ -89,10 +89,10 @@ _PREVIOUS = Exercise(
         Mistake("fixed", "np.sqrt(places) * ahead -> 30.0",
             "Your factor is the same for every number of places. But d grows with them, so √d outgrows any fixed factor: let it "
             "depend on `places`.", 3, sets="size"),
-        Mistake("no_root", "np.sqrt(places) * ahead -> 4.4 * ahead",
+        Mistake("no_root", "np.sqrt(places) -> 4.4",
             "The lead is large enough only until the products are divided by √d, and d grows with the number of places. Make up for "
             "that division.", 3, sets="size"),
-        Mistake("no_logarithm", "np.sqrt(places) * ahead -> 3.6 * np.sqrt(places)",
+        Mistake("no_logarithm", "* ahead * np.eye -> * 3.6 * np.eye",
             "After the division by √d your lead is the same for every length. The more keys there are, the further the wanted score "
             "must lead.", 3, sets="size"),
     ),
