@@ -22,7 +22,9 @@ def _bytes_by_counting():
 _BYTES = value_exercise(
     title="How large is the cache?", level="easy", minutes=5, answer=_kv_cache_bytes, oracle=_bytes_by_counting,
     mistakes=(
-        Mistake("no_values", "return 2 * -> return", "Half is missing: a cache holds a value beside each key.", 2),
+        Mistake("half", "return 2 * -> return",
+            "That is half. Either the values are missing, which a cache holds beside the keys, or you counted 2 bytes for a number; "
+            "float32 takes 4.", 2),
         Mistake("query_heads", "1000, 4 -> 1000, 12", "You counted a key for each query head; heads of a group share theirs.", 1),
         Mistake("with_queries", "return 2 -> return 3", "Three arrays were counted; a query is asked once, and is not kept.", 2),
         Mistake("one_layer", "layers * n -> n", "That is one layer; each of the 7 has a cache of its own.", 1),

@@ -142,6 +142,9 @@ ONLINE_SOFTMAX = Exercise(
             3, shows="lost"),
         Mistake("old_maximum", "scores - new_maximum -> scores - (maximum if maximum > -np.inf else new_maximum)",
             "The block is measured against the old maximum. Use the new running maximum for both parts.", 3, sets="shift"),
+        Mistake("minus_infinite_maximum", "scores - new_maximum -> scores - maximum",
+            "The block is measured against the old maximum, which is -inf before the first block. Use the new running maximum for "
+            "both parts.", 3, sets="shift"),
         Mistake("block_rescaled", ("total * np.exp -> np.exp",
                 "rescaled + np.exp(scores - new_maximum).sum() -> rescaled * (total + np.exp(scores - new_maximum).sum())"),
             "The sum of the block was rescaled together with the old sum. It is already measured against the new "

@@ -39,6 +39,8 @@ FLASH_TRAFFIC = Exercise(
         Probe("d 4, M 99, many queries", lambda rng: (1000, 4, 99)),
         Probe("d 8, M 87", lambda rng: (400, 8, 87), why="A width at which 2 d is far from 2 + d."),
         Probe("d 5, M 153: the last number of it is used", lambda rng: (97, 5, 153), why="13 × 11 + 10 is 153."),
+        Probe("d 5, M 550, many queries", lambda rng: (3000, 5, 550), why="With more room a number that is forgotten shows sooner."),
+        Probe("d 4, M 830, many queries", lambda rng: (2500, 4, 830), why="The same with another remainder."),
         Probe("all queries fit", lambda rng: (20, 8, 1000), "edge", why="One pass: nothing can be loaded less often."),
         Probe("one query at a time", lambda rng: (7, 3, 15), "edge", why="The smallest memory that works at all."),
         Probe("two numbers short of one query more", lambda rng: (90, 6, 148),
@@ -85,6 +87,9 @@ FLASH_TRAFFIC = Exercise(
                 "You stored the outputs in every pass. An output is stored once, when it is finished.", 1),
         Mistake("rounded_up", "(capacity - 2 * d) // (2 * d + 3) -> math.ceil((capacity - 2 * d) / (2 * d + 3))",
                 "You rounded the number of queries in a tile up, so the last of them has no room. Round down.", 2, sets="rounding"),
+        Mistake("rounded_nearest", "(capacity - 2 * d) // (2 * d + 3) -> round((capacity - 2 * d) / (2 * d + 3))",
+                "You rounded the number of queries in a tile to the nearest. Where that is up, the last of them has no room. Round "
+                "down.", 2, sets="rounding"),
         Mistake("equal_blocks", ("(capacity - 2 * d) -> capacity", "(2 * d + 3) -> (4 * d + 3)"),
                 "Your memory has room for as many keys as queries. Here one key at a time streams past, with its "
                 "value.", 2, sets="room"),

@@ -132,6 +132,8 @@ _GQA_BACKWARD_MISTAKES = (
         "A key head is shared, so the gradients of its query heads have to be added. Yours still has h heads.", 1),
     Mistake("mean", ".sum( -> .mean(",
         "You averaged over the group. The gradients of copies add up.", 1, shows="factor", sets="sum"),
+    Mistake("root", ".sum(axis=2) -> .sum(axis=2) / np.sqrt(h // kv_heads)",
+        "You divided by the root of the number of copies. The gradients of copies add up, without any factor.", 1, shows="factor"),
     Mistake("first", ".sum(axis=2) -> [:, :, 0]",
         "Only the first query head of each group is left: add up all of them.", 1, sets="sum"),
     Mistake("last", ".sum(axis=2) -> [:, :, -1]",
@@ -153,9 +155,9 @@ _GQA_BACKWARD_MISTAKES = (
 _GQA_BACKWARD = Exercise(
     title="The gradient of a shared head", level="easy", minutes=10, oracle=_gqa_backward_oracle, solution=gqa_backward,
     probes=(
-        Probe("6 query heads, 2 key heads", _per_head(6, 2)),
-        Probe("4 query heads, 2 key heads", _per_head(4, 2, n=2, d=7), why="groups as large as their number"),
-        Probe("one key head for all", _per_head(3, 1, b=1, n=5, d=4), why="multi-query attention"),
+        Probe("6 query heads, 2 key heads", _per_head(6, 2, b=5)),
+        Probe("4 query heads, 2 key heads", _per_head(4, 2, b=3, n=4, d=7), why="groups as large as their number"),
+        Probe("one key head for all", _per_head(3, 1, b=2, n=5, d=4), why="multi-query attention"),
         Probe("one token, one feature", _per_head(6, 2, n=1, d=1), "edge", "axes of size 1 stay"),
     ),
     mistakes=_GQA_BACKWARD_MISTAKES,

@@ -53,7 +53,7 @@ _WAVES = Exercise(
         Mistake("pos_from_1", "np.arange(n) -> np.arange(1, n + 1)",
             "The positions were counted from 1; the first one is 0.", 1, sets="position"),
         Mistake("one_speed", "2 * pair / m -> 0 * pair",
-            "All pairs turn at the same speed: the power of 10000 is missing.", 2, sets="speed"),
+            "All pairs turn at the same speed. Either the power of 10000 is missing, or its exponent 2i/m was rounded down to 0.", 2, sets="speed"),
         Mistake("sines_alone", "np.cos -> np.sin",
             "Every column is a sine; the second column of a pair is the cosine of the same angle.", 1, sets="order"),
         Mistake("share", "np.arange(n)[:, np.newaxis] -> np.arange(n)[:, np.newaxis] / n",

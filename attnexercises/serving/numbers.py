@@ -31,7 +31,8 @@ _BLOCKS = value_exercise(
         Mistake("nothing_shared", lambda: sum(ceil((50 + more) / 16) for more in (10, 20, 30)),
             "Each text was given pages of its own; those that the prompt fills can be shared.", 1),
         Mistake("prompt_rounded_up", lambda: ceil(50 / 16) + sum(ceil(more / 16) for more in (10, 20, 30)),
-            "A page was shared that the prompt does not fill; each text writes its own tokens into the rest of it.", 2),
+            "That is one too many. Either you shared the page that the prompt only begins, or you gave every text two pages of its "
+            "own. How many does the first text need?", 2),
         Mistake("tokens_packed", lambda: ceil(110 / 16),
             "The tokens were packed without gaps, all in one row of pages; no two texts can write into one page.", 2),
         Mistake("padded", lambda: 3 * ceil(80 / 16),

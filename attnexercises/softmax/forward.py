@@ -123,6 +123,11 @@ SOFTMAX = Exercise(
         Mistake("sum_no_keepdims", "sum(axis=-1, keepdims=True) -> sum(axis=-1)",
             "Without `keepdims=True` the sums run along the columns, so entry (i, j) is divided by the sum of row j instead of row "
             "i.", 3, sets="total"),
+        Mistake("lse_no_keepdims",
+            "return exponentials / exponentials.sum(axis=-1, keepdims=True) -> return np.exp(x - x.max(axis=-1) - "
+            "np.log(exponentials.sum(axis=-1)))",
+            "Without `keepdims=True` the logsumexps run along the columns, so entry (i, j) gets the logsumexp of row j instead of "
+            "row i.", 3, sets="total log"),
         Mistake("log",
             "return exponentials / exponentials.sum(axis=-1, keepdims=True) -> return np.log(exponentials / "
             "exponentials.sum(axis=-1, keepdims=True))",

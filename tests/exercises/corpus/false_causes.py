@@ -12,14 +12,14 @@ def stable_logsumexp(x):
     return m + np.log(np.exp(x - m[..., None]).sum(-1))
 
 
-@wrong("softmax", "exp(x - logsumexp), where the maximum lacks keepdims", named=("max_no_keepdims",))
+@wrong("softmax", "exp(x - logsumexp), where the maximum lacks keepdims", named=("max_no_keepdims", "sum_no_keepdims"))
 def _(x):
     m = x.max(-1)
     lse = m + np.log(np.exp(x - m).sum(-1))
     return np.exp(x - lse)
 
 
-@wrong("softmax", "exp(x - logsumexp), where only the logsumexp lacks its axis", named=("sum_no_keepdims",), says=r"column")
+@wrong("softmax", "exp(x - logsumexp), where only the logsumexp lacks its axis", named=("lse_no_keepdims",))
 def _(x):
     return np.exp(x - stable_logsumexp(x))
 
@@ -43,7 +43,7 @@ def _(d_weights, scores, temperature):
 # --- online softmax and traffic -------------------------------------------------------------------
 
 
-@wrong("online_softmax", "a block measured against the old maximum, in the first one infinite", named=("old_maximum",))
+@wrong("online_softmax", "a block measured against the old maximum, in the first one infinite", named=("minus_infinite_maximum",))
 def _(x, block):
     maximum, total = -np.inf, 0.0
     for start in range(0, len(x), block):
@@ -80,22 +80,25 @@ wrong("expose_shift", "large scores that hardly differ", named=("alike",))([5000
 # --- positions, caches, pages ---------------------------------------------------------------------
 
 
-@wrong("sinusoidal", "the quotient rounded down, not that of column and two", named=("floor_of_share", "one_speed"))
+@wrong("sinusoidal", "the quotient rounded down, not that of column and two", named=("one_speed",))
 def _(n, m):
     c = np.arange(m)
     angle = np.arange(n)[:, None] / 10000 ** (2 * (c // 2) // m)
     return np.where(c % 2 == 0, np.sin(angle), np.cos(angle))
 
 
-wrong("kv_cache_bytes", "half of it", named=("half",))(26_880_000)
-wrong("kv_cache_bytes", "the keys alone", named=("half",))(3 * 7 * 1000 * 4 * 80 * 4)
-wrong("shared_blocks", "three full pages, and two more for each text", named=("two_more_each",))(3 + 3 * 2)
+wrong("shared_blocks", "three full pages, and two more for each text", named=("prompt_rounded_up",))(3 + 3 * 2)
 wrong(
-    "causal_schedule", "keys are stored", says=r"store K1.*slow memory has .*K1 already.*only .*output|input"
+    "causal_schedule", "keys are stored", says=r"store K1: slow memory has this K1 already\.$"
 )(["load Q1", "load K1", "compute Q1 K1", "store K1"])
 
 
-@wrong("gqa_backward", "divided by the root of the group", says=r"root of .*(group|heads|h / )")
+wrong(
+    "causal_schedule", "keys are stored that are not there", says=r"store K1: K1 is not on the chip\.$"
+)(["load Q1", "store K1"])
+
+
+@wrong("gqa_backward", "divided by the root of the group", named=("root",))
 def _(d_repeated, kv_heads):
     b, h, n, d = d_repeated.shape
     return d_repeated.reshape(b, kv_heads, h // kv_heads, n, d).sum(axis=2) / np.sqrt(h // kv_heads)
