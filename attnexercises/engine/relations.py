@@ -365,7 +365,9 @@ def _digits(cases):
     """
     cases = [_infinities_aside(case) for case in cases]
     wrong = [case for case in cases if not case.right]
-    if not _comparable(wrong) or max(_relative_error(case.got, case.want) for case in wrong) > 1e-2:
+    largest = max(float(np.abs(case.want).max(initial=0)) for case in cases) if _comparable(wrong) else np.nan
+    near = all(_relative_error(case.got, case.want) <= 1e-2 or agree(case.got - case.want + largest, largest) for case in wrong)
+    if not near and not all(_is_narrow(case.got) for case in wrong):
         return None  # on one case, a wrong number can lie near the right one by chance
     everywhere, ordinary = said(_precision, cases), said(_precision, [case for case in cases if not case.edge])
     found = ordinary or everywhere
@@ -417,7 +419,7 @@ def _number_value(got, want, rtol):
     if np.isclose(got, -want, rtol=rtol, atol=0):
         return Claim("sign")
     for digits in range(6, 1, -1):  # a number further away may be near by chance
-        if got == float(f"{want:.{digits - 1}e}") and abs(got - want) < 0.01 * abs(want):
+        if got == float(f"{want:.{digits - 1}e}") and abs(got - want) < 0.02 * abs(want):
             return Claim("rounded value", {"digits": digits})
     for n in (2, 10, 100, 1000, 1024):
         for kind, bottom, top in (("multiple", want, got), ("part", got, want)):
@@ -439,7 +441,7 @@ def _shape(got, want):
 def _precision(cases):
     """A claim on a nearly right answer: how many digits are right, and the likely cause; otherwise None."""
     error = max((_relative_error(case.got, case.want) for case in cases), default=0)
-    narrow = any(case.got.dtype.kind == "f" and case.got.dtype.itemsize < 8 for case in cases)
+    narrow = any(_is_narrow(case.got) for case in cases)
     if error >= 1e-3 or (error == 0 and not narrow) or (error > 5e-6 and factor(cases)):
         return None
     places = _rounded(cases)
@@ -449,6 +451,10 @@ def _precision(cases):
     single = 5 <= digits <= 8 and (narrow or not _one_sided(cases))
     exact = single and all(np.array_equal(case.got, case.got.astype(np.float32)) for case in cases)
     return Claim("digits", {"digits": 7 if digits in (6, 7, 8) else digits, "single": single, "rounded": not exact})
+
+
+def _is_narrow(array):
+    return array.dtype.kind == "f" and array.dtype.itemsize < 8
 
 
 def _rounded(cases):
