@@ -367,8 +367,8 @@ def _digits(cases):
     wrong = [case for case in cases if not case.right]
     largest = max(float(np.abs(case.want).max(initial=0)) for case in cases) if _comparable(wrong) else np.nan
     near = all(_relative_error(case.got, case.want) <= 1e-2 or agree(case.got - case.want + largest, largest) for case in wrong)
-    if not near and not all(_is_narrow(case.got) for case in wrong):
-        return None  # on one case, a wrong number can lie near the right one by chance
+    if not near and sum(case.got.size for case in wrong if not case.edge) < 12:
+        return None  # a few wrong numbers can lie near the right ones by chance
     everywhere, ordinary = said(_precision, cases), said(_precision, [case for case in cases if not case.edge])
     found = ordinary or everywhere
     if found and found.where == "case" and len(wrong) > 1:
