@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from attnexercises.engine import diagnose, transposes
+from attnexercises.engine import diagnose, ignored, transposes
 from attnexercises.engine.blanks import blanks_left, holds_blank
 from attnexercises.engine.calls import CheckInside, argument_names, run, with_article
 from attnexercises.engine.model import Exercise, Mistake, Probe, Result, value_exercise
@@ -133,6 +133,8 @@ def _judge(exercise, answer, outcomes):
         sentence, claims = turned.sentence, (turned,)
     else:
         sentence, claims = diagnose.explain(exercise, outcomes, right)
+        unused = ignored.explain(exercise, answer, outcomes, right, claims)
+        sentence, claims = (unused.sentence, (unused,)) if unused else (sentence, claims)
     hint = next((mistake.hint for mistake in exercise.mistakes if mistake.id in found[:1]), None)
     counted = not diagnose.values_right(exercise, outcomes)  # "0 of 9 cases right" would contradict it
     result = _wrong(exercise, status, sentence, right, found, hint, _which_outputs(exercise, outcomes), counted)

@@ -317,9 +317,44 @@ def _comparable(cases):
     )  # fmt: skip
 
 
+def function(cases):
+    """Every number is a simple function of the right one, such as its logarithm."""
+    if sum(case.want.size for case in cases) < 4 or _right(cases):
+        return None
+    with np.errstate(all="ignore"):
+        for name, f in FUNCTIONS.items():
+            wanted = [f(case.want) for case in cases]
+            if all(np.isfinite(w).all() and agree(case.got, w) for case, w in zip(cases, wanted, strict=True)):
+                return Claim("function", {"name": name})
+    return None
+
+
+#: What an answer may have done to every number, in words that stand before "the right one".
+FUNCTIONS = {
+    "the logarithm of": np.log, "the exponential of": np.exp, "the square of": np.square, "the square root of": np.sqrt,
+    "one over": np.reciprocal, "1 minus": lambda x: 1 - x, "the absolute value of": np.abs,
+}  # fmt: skip
+
+
+def same_rows(cases):
+    """All rows are equal, where those of the right answer differ."""
+    holds = all(_same_along(case.got, -2) and not _same_along(case.want, -2) for case in cases)
+    return Claim("same rows") if holds else None
+
+
+def same_columns(cases):
+    """Each row holds one number only, where those of the right answer differ."""
+    holds = all(_same_along(case.got, -1) and not _same_along(case.want, -1) for case in cases)
+    return Claim("same columns") if holds else None
+
+
+def _same_along(array, axis):
+    return array.ndim >= 2 and array.shape[axis] > 1 and agree(array, np.take(array, [0], axis=axis) + 0 * array)
+
+
 UNFORESEEN = (
-    zero, factor, offset, transposed, one_element, row_factor, column_factor, row_offset, permuted, rows_sum, negative_rows,
-    rows_sum_to_zero,
+    zero, factor, offset, transposed, one_element, function, row_factor, column_factor, row_offset, permuted, same_rows,
+    same_columns, rows_sum, negative_rows, rows_sum_to_zero,
 )  # fmt: skip
 
 
@@ -334,7 +369,7 @@ def describe(cases):
     Returns
     -------
     Claim
-        A wrong shape or NaN, or else the first relation that holds, or else the largest difference.
+        A wrong shape or NaN, or else the first relation that holds, or else which numbers are wrong.
 
     Examples
     --------
@@ -355,7 +390,7 @@ def describe(cases):
     found = _digits(cases)
     for claim in UNFORESEEN:
         found = found or said(claim, cases)
-    return found or _on(_difference(*stage[0][:2]), stage[0], cases)
+    return found or _on(_entries(*stage[0][:2]), stage[0], cases)
 
 
 def _digits(cases):
@@ -488,6 +523,24 @@ def _relative_error(got, want):
     return float(np.abs(got - want).max(initial=0) / max(np.abs(want).max(initial=0), 1e-300))
 
 
-def _difference(got, want):
-    finite = np.isfinite(got) & np.isfinite(want)
-    return Claim("difference", {"n": float(np.abs(got[finite] - want[finite]).max(initial=0))})
+def _entries(got, want):
+    """The claim on how many numbers are wrong, along which axis they lie in a few places, and which is the first of them."""
+    scale = np.abs(want[np.isfinite(want)]).max(initial=0) if want.size else 0
+    wrong = ~((got == want) | (np.abs(got - want) <= CLOSE * max(float(scale), 1e-3)))
+    if not wrong.any():  # a difference that is smaller still
+        wrong = got != want
+    first = tuple(map(int, np.argwhere(wrong)[0]))
+    axis, at = _few_places(wrong)
+    values = {"wrong": int(wrong.sum()), "of": want.size, "axis": axis, "at": at, "first": first}
+    return Claim("entries", values | {"got": float(got[first]), "want": float(want[first])})
+
+
+def _few_places(wrong):
+    """The axis, counted from the end, along which the wrong numbers lie in fewest places, and these places; or (None, ())."""
+    found = []
+    for axis in range(-wrong.ndim, 0):
+        bad = np.moveaxis(wrong, axis, 0).reshape(wrong.shape[axis], -1).any(axis=1)
+        if not bad.all() and wrong.shape[axis] > 1:
+            found.append((bad.mean(), axis, tuple(map(int, np.flatnonzero(bad)))))
+    found = [(axis, at) for _, axis, at in sorted(found) if len(at) <= 4 or at[-1] - at[0] == len(at) - 1]
+    return found[0] if found else (None, ())

@@ -1,0 +1,56 @@
+"""Find out whether a wrong answer does not use one of its arguments at all: it is run again with another array in its place."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from attnexercises.engine.calls import argument_names, arguments, run
+
+
+def explain(exercise, answer, outcomes, right, claims):
+    """Return a claim that says more than that some numbers are wrong, or None.
+
+    Parameters
+    ----------
+    exercise : Exercise
+    answer : callable
+    outcomes : list of Outcome
+    right : list of bool
+        For each probe whether the answer is right.
+    claims : tuple of Claim
+        What else is known about the answer. Only if this is nothing but the wrong numbers, a better claim is looked for.
+    """
+    if exercise.value or exercise.behaviour or [claim.kind for claim in claims] != ["entries"]:
+        return None
+    place = next(i for i, probe in enumerate(exercise.probes) if not right[i] and outcomes[i].values is not None)
+    output = exercise.outputs.index(claims[0].outputs[0]) if claims[0].outputs else 0
+    probe = exercise.probes[place]
+    for number, (name, given) in enumerate(zip(argument_names(exercise), arguments(exercise, probe), strict=True)):
+        if not isinstance(given, np.ndarray) or given.dtype.kind not in "fb" or not given.size:
+            continue
+        before, after = (_with(exercise, f, probe, number, output) for f in (answer, exercise.solution))
+        ours, right_one = outcomes[place].values[output], _with(exercise, exercise.solution, probe, None, output)
+        if before is None or after is None or right_one is None or np.array_equal(after, right_one, equal_nan=True):
+            continue
+        if before.shape == ours.shape and np.array_equal(before, ours, equal_nan=ours.dtype.kind == "f"):
+            return replace(claims[0], kind="ignored", values={"name": name}, where="", case="")
+    return None
+
+
+def _with(exercise, function, probe, number, output):
+    """This output of a function, if the argument with this number is another array; None if the function fails."""
+
+    def call(*args):
+        changed = [_other(arg) if place == number else arg for place, arg in enumerate(args)]
+        return function(*changed)
+
+    outcome = run(exercise, call, probe)
+    return None if outcome.values is None or outcome.stopped else outcome.values[output]
+
+
+def _other(array):
+    """Another array of the same shape and kind."""
+    if array.dtype.kind == "b":
+        return ~array
+    return array * 1.25 + np.linspace(0.1, 0.7, array.size).reshape(array.shape)
+
