@@ -25,32 +25,44 @@ def explain(exercise, answer, outcomes, right, claims):
     place = next(i for i, probe in enumerate(exercise.probes) if not right[i] and outcomes[i].values is not None)
     output = exercise.outputs.index(claims[0].outputs[0]) if claims[0].outputs else 0
     probe = exercise.probes[place]
+    ours, right_one = outcomes[place].values[output], _with(exercise, exercise.solution, probe, None, output)
     for number, (name, given) in enumerate(zip(argument_names(exercise), arguments(exercise, probe), strict=True)):
         if not isinstance(given, np.ndarray) or given.dtype.kind not in "fb" or not given.size:
             continue
-        before, after = (_with(exercise, f, probe, number, output) for f in (answer, exercise.solution))
-        ours, right_one = outcomes[place].values[output], _with(exercise, exercise.solution, probe, None, output)
-        if before is None or after is None or right_one is None or np.array_equal(after, right_one, equal_nan=True):
+        if right_one is None or _stays(exercise, exercise.solution, probe, number, output, right_one):
             continue
-        if before.shape == ours.shape and np.array_equal(before, ours, equal_nan=ours.dtype.kind == "f"):
+        if _stays(exercise, answer, probe, number, output, ours):
             return replace(claims[0], kind="ignored", values={"name": name}, where="", case="")
     return None
 
 
-def _with(exercise, function, probe, number, output):
+def _stays(exercise, function, probe, number, output, before):
+    """Does this output stay the same, whichever other array is given?"""
+    for other in (_turned, _unlike):
+        after = _with(exercise, function, probe, number, output, other)
+        if after is None or after.shape != before.shape or not np.array_equal(after, before, equal_nan=before.dtype.kind == "f"):
+            return False
+    return True
+
+
+def _with(exercise, function, probe, number, output, other=None):
     """This output of a function, if the argument with this number is another array; None if the function fails."""
 
     def call(*args):
-        changed = [_other(arg) if place == number else arg for place, arg in enumerate(args)]
+        changed = [other(arg) if place == number else arg for place, arg in enumerate(args)]
         return function(*changed)
 
     outcome = run(exercise, call, probe)
     return None if outcome.values is None or outcome.stopped else outcome.values[output]
 
 
-def _other(array):
-    """Another array of the same shape and kind."""
-    if array.dtype.kind == "b":
-        return ~array
-    return array * 1.25 + np.linspace(0.1, 0.7, array.size).reshape(array.shape)
+def _turned(array):
+    """The array with the opposite of its entries."""
+    return ~array if array.dtype.kind == "b" else -1.25 * array
+
+
+def _unlike(array):
+    """The entries in the opposite order, and a little further apart."""
+    turned = np.flip(array).reshape(array.shape)
+    return turned if array.dtype.kind == "b" else 1.25 * turned + np.linspace(0.1, 0.7, array.size).reshape(array.shape)
 

@@ -41,11 +41,6 @@ def _(d_out, x, a):
     return left + right
 
 
-@wrong("used_twice", "A as it is on both", named=("a_as_it_is",))
-def _(d_out, x, a):
-    return (d_out + d_out.T) @ x @ a
-
-
 # --- softmax --------------------------------------------------------------------------------------
 
 
