@@ -145,6 +145,18 @@ ONLINE_SOFTMAX = Exercise(
         Mistake("minus_infinite_maximum", "scores - new_maximum -> scores - maximum",
             "The block is measured against the old maximum, which is -inf before the first block. Use the new running maximum for "
             "both parts.", 3, sets="shift"),
+        Mistake("smallest", "max(maximum, scores.max()) -> (scores.min() if maximum == -np.inf else min(maximum, scores.min()))",
+            "You carry the smallest score along. The running maximum is the largest.", 1),
+        Mistake("first_of_block", "scores.max() -> scores[0]",
+            "You took the first score of a block for its largest.", 1),
+        Mistake("difference", "np.exp(maximum - new_maximum) -> ((maximum - new_maximum) if maximum > -np.inf else 0.0)",
+            "The old sum was multiplied by the difference of the maxima. The factor is the exponential of it.", 3, sets="rescale"),
+        Mistake("scores_added", "np.exp(scores - new_maximum).sum() -> (scores - new_maximum).sum()",
+            "You added the shifted scores themselves. The total is a sum of exponentials.", 1, sets="shift"),
+        Mistake("block_short", "start + block] -> start + block - 1]",
+            "Each block lacks its last score. A slice leaves out its upper end by itself.", 1),
+        Mistake("range_short", "len(x), block) -> max(len(x) - block, 1), block)",
+            "The loop ends one block too early.", 1),
         Mistake("block_rescaled", ("total * np.exp -> np.exp",
                 "rescaled + np.exp(scores - new_maximum).sum() -> rescaled * (total + np.exp(scores - new_maximum).sum())"),
             "The sum of the block was rescaled together with the old sum. It is already measured against the new "

@@ -93,6 +93,23 @@ FLASH_TRAFFIC = Exercise(
         Mistake("equal_blocks", ("(capacity - 2 * d) -> capacity", "(2 * d + 3) -> (4 * d + 3)"),
                 "Your memory has room for as many keys as queries. Here one key at a time streams past, with its "
                 "value.", 2, sets="room"),
+        Mistake("third", "(capacity - 2 * d) // (2 * d + 3) -> capacity // 3 // d",
+            "You gave the queries a third of the memory. They get all the room that the key and its value leave.", 2, sets="room"),
+        Mistake("key_state", "(capacity - 2 * d) -> (capacity - 2 * d - 2)",
+            "You kept two more numbers for the key and its value. They take d + d numbers, and nothing else.", 2, sets="room"),
+        Mistake("passes_nearest", "int(np.ceil(n / block_q)) -> round(n / block_q)",
+            "You rounded the number of passes to the nearest. A last, shorter tile needs a pass as well.", 3, sets="passes"),
+        Mistake("plain", "loads + stores -> 4 * n * d + 4 * n * n",
+            "That is the traffic of plain attention. Flash attention never moves the scores.", 3),
+        Mistake("limit", "loads + stores -> 4 * n * n * d * d / capacity",
+            "That is the rule for large n and M. Count the loads and stores one by one.", 3),
+        Mistake("tile_passes", "int(np.ceil(n / block_q)) -> block_q",
+            "You counted one pass for each query of a tile. One pass serves all queries of a tile, and there are n over block_q "
+            "tiles.", 3, sets="passes"),
+        Mistake("four_numbers", "// (2 * d -> // (2 * d + 1",
+            "You kept one number too many for each query. They are its maximum, its sum and its score.", 2),
+        Mistake("full_tiles", "loads = n * d + -> loads = passes * block_q * d +",
+            "You loaded the last tile as if it were full. Each query is loaded once.", 1, sets="queries"),
         Mistake("one_pass_more", "int(np.ceil(n / block_q)) -> n // block_q + 1",
                 "You count a pass too many where the queries fill their last tile. Round the number of tiles up "
                 "instead of adding 1.", 3, sets="passes"),

@@ -87,6 +87,8 @@ _ADAM = Exercise(
             sets="root loop"),
         Mistake("no_epsilon", "+ epsilon ->",
             "Epsilon is missing; a number whose gradient has always been zero needs it.", 3, sets="root"),
+        Mistake("one_beta", "mean = square = -> beta2 = beta1\nmean = square =",
+            "You used beta1 for both averages. The squares have a beta of their own.", 2),
         Mistake("swapped", "epsilon): -> epsilon):\n    beta1, beta2 = beta2, beta1",
             "The two betas have changed places: the first belongs to the gradients, the second to their squares.", 3),
         Mistake("turned",
