@@ -98,6 +98,8 @@ _CACHE = Exercise(
             "The scores are divided by the root of the number of keys; it is the features that count.", 2, sets="scale"),
         Mistake("swap", "window): -> window):\n    query_weight, key_weight = key_weight, query_weight",
             "The matrices of queries and keys have changed places.", 2, sets="keys"),
+        Mistake("key_asks", "token @ query_weight -> token @ key_weight",
+            "The key of the new token asks. Its query has to.", 2),
         Mistake("query_twice", "window): -> window):\n    key_weight = query_weight",
             "The keys are made with the matrix of the queries; they have one of their own.", 2, sets="keys"),
         Mistake("first_query", "token @ query_weight -> x[0] @ query_weight",
