@@ -95,7 +95,7 @@ SOFTMAX_BACKWARD = Exercise(
         Mistake("weights_squared", "(d_weights * weights).sum -> (d_weights * weights**2).sum",
             "The weights are squared in your mean. Each entry of d_weights counts by its weight once.", 2, sets="term"),
         Mistake("sum_of_weights", "(d_weights * weights).sum -> weights.sum",
-            "You subtract the sum of the weights, which is 1 in every row. Subtract the mean of d_weights, weighted with them.", 2, sets="term"),
+            "You subtract the sum of the weights, which is 1 in every row. Subtract the mean of d_weights, weighted with them.", 2, sets="term outer"),
         Mistake("weight_squared", "weights * (d_weights -> weights**2 * (d_weights",
             "The weights multiply the bracket twice. Once is enough.", 3, sets="front"),
         Mistake("row_total", "weights * (d_weights - weighted_mean) -> weights * (d_weights - weighted_mean) / weights.shape[-1]",
