@@ -7,6 +7,10 @@ import numpy as np
 from attnexercises.engine.calls import argument_names, arguments, run
 
 
+#: Kinds of claims that say less than that an argument is not used.
+VAGUE = ("entries", "same rows", "same columns", "row sums", "zero sums", "negative")
+
+
 def explain(exercise, answer, outcomes, right, claims):
     """Return a claim that says more than that some numbers are wrong, or None.
 
@@ -18,9 +22,9 @@ def explain(exercise, answer, outcomes, right, claims):
     right : list of bool
         For each probe whether the answer is right.
     claims : tuple of Claim
-        What else is known about the answer. Only if this is nothing but the wrong numbers, a better claim is looked for.
+        What else is known about the answer. Only if this is one of `VAGUE`, a better claim is looked for.
     """
-    if exercise.value or exercise.behaviour or [claim.kind for claim in claims] != ["entries"]:
+    if exercise.value or exercise.behaviour or len(claims) != 1 or claims[0].kind not in VAGUE:
         return None
     place = next(i for i, probe in enumerate(exercise.probes) if not right[i] and outcomes[i].values is not None)
     output = exercise.outputs.index(claims[0].outputs[0]) if claims[0].outputs else 0
