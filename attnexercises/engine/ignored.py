@@ -6,7 +6,6 @@ import numpy as np
 
 from attnexercises.engine.calls import argument_names, arguments, run
 
-
 #: Kinds of claims that say less than that an argument is not used.
 VAGUE = ("entries", "same rows", "same columns", "row sums", "zero sums", "negative")
 

@@ -189,3 +189,11 @@ def _(letters, places):
 def _(letters, places):
     zeros = np.zeros((letters, places))
     return np.vstack([zeros, 10 * np.eye(places, k=-1)]), np.vstack([zeros, np.sqrt(places) * np.eye(places)])
+
+
+@wrong("rope", "the quotient of pair and width rounded down", named=("one_speed",))
+def _(x, pos):
+    d = x.shape[-1]
+    a = pos[:, None] / 10000 ** (2 * np.arange(d // 2) // d)
+    z = (x[..., ::2] + 1j * x[..., 1::2]) * np.exp(1j * a)
+    return np.stack([z.real, z.imag], axis=-1).reshape(x.shape)
