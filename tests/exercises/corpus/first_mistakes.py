@@ -205,7 +205,6 @@ def _(query, key, value):
 # --- Flash attention ------------------------------------------------------------------------------
 
 wrong("one_tile", "the output before the tile", named=("old_output",))(20.0)
-wrong("one_tile", "the sum before the tile", named=("old_a",))(30.0)
 
 
 @wrong("online_softmax", "the range stops before the last block", named=("range_short",))

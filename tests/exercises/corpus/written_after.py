@@ -11,7 +11,6 @@ from .parts import softmax
 
 wrong("product_transpose", "c is transposed in front")(lambda a_t, b, c_t: c_t.mT @ b.mT @ a_t)
 wrong("product_transpose", "a batch is summed over")(lambda a_t, b, c_t: np.einsum("...ij,...kj,...kl->il", c_t, b, a_t))
-wrong("product_transpose", "only two factors")(lambda a_t, b, c_t: c_t @ b.mT)
 wrong("product_transpose", "first the transpose of the product of two, in the old order", named=("not_transposed",))(lambda a_t, b, c_t: (a_t.mT @ b) @ c_t.mT)
 wrong("product_transpose", "twice the product")(lambda a_t, b, c_t: 2 * (c_t @ b.mT @ a_t))
 
@@ -145,20 +144,14 @@ def _(query, key, value, real):
 
 # --- heads in numbers -----------------------------------------------------------------------------
 
-wrong("mha_parameters", "three projections with their biases, and the out weight without", named=("no_out_bias",))(3 * (768 * 768 + 768) + 768 * 768)
 wrong("mha_parameters", "six matrices")(6 * (768 * 768 + 768))
 wrong("mha_parameters", "one head is narrower by its share, counted once", named=("one_head",))(4 * (768 * 64 + 64))
 wrong("mha_parameters", "heads are forgotten in the biases", named=("small_bias",))(4 * 768 * 768 + 3 * 64 + 768)
 wrong("score_mebibytes", "the triangle alone", named=("no_bytes",))(32 * 2048 * 2049 / 2 * 2 / 2**20)
-wrong("score_mebibytes", "in GiB")(0.25)
-wrong("score_mebibytes", "weights and scores", named=("float32",))(2 * 256)
 wrong("scores_bytes", "row and column with the corner twice, in one head")(2 * 8193 * 2)
 wrong("attention_flops", "a third product")(2 * 300 * 700 * (64 + 96 + 64))
 wrong("attention_flops", "queries and values", named=("v_twice",))(2 * 300 * 700 * 96 * 2)
 wrong("attention_flops", "half, as for a causal mask", named=("no_two",))(33_600_000)
-wrong("causal_tiles", "rounded up in both directions, halved and rounded up", named=("half",))(10)
-wrong("causal_tiles", "tiles of 4 by 4", named=("half",))(10)
-wrong("causal_tiles", "tiles of 3 by 4, queries and keys exchanged", named=("strict",))(13)
 wrong("taken_out", "a word that is not there", says=r"not one of the words")("none")
 
 
@@ -310,7 +303,6 @@ wrong("rope_scores", "keys turned by the queries' first position", named=("keys_
 )
 wrong("rope_backward", "half the turn back")(lambda d_out, pos: turned(d_out, pos / 2, sign=-1.0))
 wrong("rope_backward", "turned back, base 1000", named=("base_1000",))(lambda d_out, pos: turned(d_out, pos, base=1000.0, sign=-1.0))
-wrong("rope_backward", "the upstream as it is")(lambda d_out, pos: d_out.copy())
 
 
 @wrong("alibi", "slopes of base e", named=("base_e",))
