@@ -108,6 +108,8 @@ _CACHE = Exercise(
             2, sets="scale"),
         Mistake("swap", "window): -> window):\n    query_weight, key_weight = key_weight, query_weight",
             "The query was made with the matrix of the keys, and the keys with the matrix of the queries.", 2, sets="keys"),
+        Mistake("key_asks", "token @ query_weight -> token @ key_weight",
+            "The key of the new token asks. Its query has to.", 2),
         Mistake("query_twice", "window): -> window):\n    key_weight = query_weight",
             "The keys are made with `query_weight`. They need `key_weight`.", 2, sets="keys"),
         Mistake("first_query", "token @ query_weight -> x[0] @ query_weight",

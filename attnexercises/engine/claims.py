@@ -123,6 +123,28 @@ def _kind(got, want, one):
     return "True or False is expected, not numbers" if want == "b" else "numbers are expected"
 
 
+def _entries(wrong, of, axis, at, first, got, want):
+    """Which numbers are wrong: how many, where, and the first of them."""
+    numbers = f"{number(got, told_from=want)} and should be {number(want, told_from=got)}"
+    if of == 1:
+        return f"the number is {numbers}"
+    what = {-1: "column" if len(first) > 1 else "place", -2: "row"}.get(axis, "place")
+    where = f", all in {_listed(what, at)}" + f" of axis {len(first) + axis}" * (axis < -2) if at else ""
+    how_many = f"all {of} numbers are wrong" if wrong == of else f"{wrong} of {of} numbers are wrong{where}"
+    which = "it" if wrong == 1 else f"the first, at [{', '.join(map(str, first))}],"
+    return f"{how_many}; {which} is {numbers}"
+
+
+def _listed(noun, places):
+    """Return words such as "row 2", "rows 0 to 3" or "rows 0, 2 and 5"."""
+    if len(places) == 1:
+        return f"{noun} {places[0]}"
+    plural = f"{noun}s"
+    if len(places) > 2 and list(places) == list(range(places[0], places[-1] + 1)):
+        return f"{plural} {places[0]} to {places[-1]}"
+    return f"{plural} {', '.join(map(str, places[:-1]))} and {places[-1]}"
+
+
 #: The words of each kind of claim, or a function that makes them out of its values.
 WORDS = {
     # relations between two arrays
@@ -141,6 +163,11 @@ WORDS = {
     "permuted": "the right numbers, in other places",
     "whole numbers": lambda dtype: f"the result holds whole numbers only (its dtype is {dtype}), so every decimal is cut off",
     "difference": lambda n: f"the largest difference from the right answer is {number(n)}",
+    "entries": _entries,
+    "function": lambda name: f"every number is {name} the right one",
+    "same rows": "all rows are the same, and they should differ",
+    "same columns": "within each row all numbers are the same, and they should differ",
+    "ignored": lambda name: f"your result stays the same whatever {name} is",
     # sums
     "row sums": lambda n: f"not every row sums to 1: one sums to {number(n, told_from=1)}",
     "negative": lambda n: f"rows sum to 1, but some numbers are negative, for instance {number(n)}",

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from attnexercises.engine import diagnose, transposes
+from attnexercises.engine import diagnose, ignored, transposes
 from attnexercises.engine.blanks import blanks_left, holds_blank
 from attnexercises.engine.calls import (
     MEETS_A_TODO, CheckInside, Outcome, Unreadable, argument_names, compared, read, run, with_article,
@@ -162,21 +162,26 @@ def _judge(exercise, answer, outcomes):
     unstable = _unstable(exercise, answer, outcomes)
     if unstable:
         return _wrong(exercise, "wrong", unstable)
-    if all(right):
+    cause = _cause(exercise, outcomes)
+    if all(right) and not cause:
         objection = exercise.method(answer) if exercise.method else ""
         return _wrong(exercise, "wrong", objection, right) if objection else _passed(exercise)
     crashed = any(not ok and outcome.values is None for ok, outcome in zip(right, outcomes, strict=True))
     status = "crashed" if crashed else "wrong"
-    explanations = diagnose.recognise(exercise, outcomes, right)
+    explanations = [(cause,)] if cause else diagnose.recognise(exercise, outcomes, right)
     causes, found = diagnose.named(exercise, explanations) if explanations else ("", ())
     turned = None if causes else transposes.explain(exercise, answer, right, crashed)
     if causes:
         sentence, claims = diagnose.symptom(exercise, outcomes, {id for ids in explanations for id in ids})
+        if cause and all(right):
+            sentence, claims = "right for the sizes that the check tries, but not for all sizes.", ()
         sentence = f"{sentence} {causes}" if sentence else causes
     elif turned:
         sentence, claims = turned.sentence, (turned,)
     else:
         sentence, claims = diagnose.explain(exercise, outcomes, right)
+        unused = ignored.explain(exercise, answer, outcomes, right, claims)
+        sentence, claims = (unused.sentence, (unused,)) if unused else (sentence, claims)
     changed = next((outcome.changed[0] for outcome in outcomes if outcome.changed), "")
     if changed and not causes and "changes its input" not in sentence:
         sentence = f"{sentence} Your function also changes its input {changed}."
@@ -184,6 +189,14 @@ def _judge(exercise, answer, outcomes):
     counted = not diagnose.values_right(exercise, outcomes)  # "0 of 9 cases right" would contradict it
     result = _wrong(exercise, status, sentence, right, found, hint, _which_outputs(exercise, outcomes), counted)
     return replace(result, claims=claims)
+
+
+def _cause(exercise, outcomes):
+    """The id of the mistake that the comparison of several probes shows (see `Behaviour.cause`), or ""."""
+    if not exercise.behaviour or not exercise.behaviour.cause or any(outcome.values is None for outcome in outcomes):
+        return ""
+    tried = zip(exercise.probes, outcomes, strict=True)
+    return exercise.behaviour.cause([(diagnose.arguments(exercise, probe), outcome.raw) for probe, outcome in tried])
 
 
 def _unsuitable(exercise, answer):

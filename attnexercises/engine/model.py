@@ -84,6 +84,9 @@ class Behaviour:
         the oracle's. If the returned values do not fit, it raises a ValueError with a text such as "returns ...".
     differs : callable
         ``differs(arguments, returned)`` returns one sentence about what a wrong answer does and should do.
+    cause : callable, optional
+        ``cause(tried)`` gets a list of (arguments, returned), one for each probe, and returns the id of the known mistake
+        that only the comparison of several probes shows, or "". It is asked first, even if every probe is right.
     as_is : bool
         Whether the returned value is passed on as any Python object and not converted to arrays. The sentence of
         `differs` is then printed before the sentence of a known mistake, too.
@@ -93,6 +96,7 @@ class Behaviour:
     of: object
     differs: object
     as_is: bool = False
+    cause: object = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -119,6 +119,8 @@ FLASH_FORWARD = (
     Mistake("hidden_zero", "last_visible, -np.inf -> last_visible, 0.0",
             "A score of 0 does not hide a key. The exponential of 0 is 1, so the key still gets a weight.", 1, sets="hide"),
     Mistake("scale_d", "d**0.5 -> d", "The scores are divided by d. Divide them by the root of d.", 1, sets="scale"),
+    Mistake("lse_base_2", "np.log(total) -> np.log2(total)",
+        "You took the logarithm to base 2. The logsumexp is a natural logarithm.", 3),
     Mistake("scale_v", "d**0.5 -> value.shape[1]**0.5",
             "The scores are divided by the root of v, the width of the values. Use d, the width of queries and "
                 "keys.", 1, sets="scale"),

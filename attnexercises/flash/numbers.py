@@ -29,7 +29,7 @@ _FLOPS = value_exercise(
     title="How many operations?", level="easy", minutes=5, answer=_attention_flops, oracle=_counted_one_by_one,
     mistakes=(
         Mistake("no_two", "return 2 * -> return",
-                "Those are multiplications with an addition each. A pair of the two counts as two operations.", 3),
+                "That is half. Either you counted a multiplication and its addition as one operation, or you left out half of the pairs.", 3),
         Mistake("scores_only", "(d + v) -> d",
                 "That is the product that makes the scores. A second product averages the values.", 2),
         Mistake("values_only", "(d + v) -> v", "That is the product with the values. Another product makes the scores.", 2),

@@ -64,6 +64,10 @@ _MISTAKES = (
         sets="softmax"),
     Mistake("weights", "weights * (d_weights - (weights * d_weights).sum(axis=-1, keepdims=True)) -> weights",
         "You added up the weights themselves. A bias collects gradients of scores, not weights.", 1, sets="softmax"),
+    Mistake("weight_squared", "weights * (d_weights - -> weights**2 * (d_weights -",
+        "The weights multiply the gradient of the scores twice. Once is enough.", 1),
+    Mistake("row_mean_all", "d_weights).sum(axis=-1, keepdims=True) -> d_weights).sum(axis=(-2, -1), keepdims=True)",
+        "One mean was subtracted from all queries of a sequence. Each query has a mean of its own, over its keys.", 1),
     Mistake("per_key",
         "np.array([np.trace(d_scores, offset=-r, axis1=-2, axis2=-1).sum() for r in range(n)]) -> "
         "d_scores.sum(axis=-2).reshape(-1, n).sum(axis=0)",

@@ -3,7 +3,7 @@
 import numpy as np
 
 from attnexercises.engine.model import Exercise, Mistake, Probe
-from attnexercises.multihead.looks import LOOKS, behaviour, expected
+from attnexercises.multihead.looks import LOOKS, alike, behaviour, expected, products, texts
 
 
 def _before(text, i):
@@ -22,6 +22,33 @@ def _first_oracle(letters, places):
     return expected(_first, 0, letters, places)
 
 
+def _previous_cause(tried):
+    """What is wrong with the size of the lead, which shows when texts of several lengths are compared."""
+    each = [products(arguments, returned, [0] * arguments[1]) for arguments, returned in tried]
+    leads, flat = [], True  # whether all other tokens have the same score
+    for (letters, places), returned in tried:
+        of_texts = [products((letters, places), returned, text).of for text in texts(letters, places)]
+        rows = [(of[i, i - 1], np.delete(of[i], i - 1)) for of in of_texts for i in range(1, len(of))]
+        leads.append(min(wanted - others.max() for wanted, others in rows))
+        flat = flat and all(np.ptp(others) <= 1e-5 * abs(wanted) for wanted, others in rows)
+    if not np.isfinite(leads).all() or min(leads) <= 0:
+        return ""  # another token gets as much weight, which is another mistake
+    divided = [lead / np.sqrt(one.d) for lead, one in zip(leads, each, strict=True)]
+    needed = [np.log(9 * (one.places - 1)) for one in each]
+    enough = [lead > least for lead, least in zip(divided, needed, strict=True)]
+    grows = len({one.d for one in each}) == len({one.places for one in each})
+    if alike(leads) and grows:
+        return "fixed" if any(enough) else "flat"
+    if alike(divided) and flat and divided[0] < _LEAD_OF_A_MILLION:
+        return "no_logarithm"
+    if not all(enough) and all(lead > least for lead, least in zip(leads, needed, strict=True)):
+        return "no_root"
+    return ""
+
+
+_LEAD_OF_A_MILLION = np.log(9e6)  # a smaller lead, the same in all texts, is too small for some text of a million tokens
+
+
 def previous_token_head(letters, places):
     query_weight = np.zeros((letters + places, places))
     key_weight = np.zeros((letters + places, places))
@@ -33,11 +60,12 @@ def previous_token_head(letters, places):
 
 _PREVIOUS = Exercise(
     title="A head that looks one back", level="medium", minutes=15, blanks=2, oracle=_previous_oracle, solution=previous_token_head,
-    behaviour=behaviour(_before, 1), outputs=LOOKS,
+    behaviour=behaviour(_before, 1, _previous_cause), outputs=LOOKS,
     probes=(
         Probe("3 letters, 6 places", lambda rng: (3, 6)),
         Probe("4 letters, 4 places", lambda rng: (4, 4), "equal", "a row of a letter taken for that of a place"),
         Probe("2 letters, 100 places", lambda rng: (2, 100), "edge"),
+        Probe("3 letters, 20 places", lambda rng: (3, 20), "edge", "leads that grow too slowly fail at different lengths"),
     ),
     mistakes=(
         Mistake("nothing", "return query_weight -> return 0 * query_weight",
@@ -58,9 +86,15 @@ _PREVIOUS = Exercise(
         Mistake("flat", "np.sqrt(places) * ahead -> 1.0",
             "The scores need a larger factor, because one token has to get more than 0.9 of its row. Attention divides them by √d.", 3,
             sets="size"),
-        Mistake("fixed", "np.sqrt(places) * ahead -> 12.0",
-            "The scores have one factor for texts of any length. The more keys there are, the further the wanted score must lead.",
-            3, sets="size"),
+        Mistake("fixed", "np.sqrt(places) * ahead -> 30.0",
+            "Your factor is the same for every number of places. But d grows with them, so √d outgrows any fixed factor: let it "
+            "depend on `places`.", 3, sets="size"),
+        Mistake("no_root", "np.sqrt(places) -> 4.4",
+            "The lead is large enough only until the products are divided by √d, and d grows with the number of places. Make up for "
+            "that division.", 3, sets="size"),
+        Mistake("no_logarithm", "* ahead * np.eye -> * 3.6 * np.eye",
+            "After the division by √d your lead is the same for every length. The more keys there are, the further the wanted score "
+            "must lead.", 3, sets="size"),
     ),
     hints=(
         "Give every place a feature of its own in the keys. Which rows of key_weight are then an identity matrix?",
@@ -73,6 +107,20 @@ _PREVIOUS = Exercise(
     "score log(9 p), so that its exponential outweighs p - 1 others nine times.",
     insight="The product of the two matrices holds the pattern. Their size decides how sharp it is.",
 )  # fmt: skip
+
+
+def _first_cause(tried):
+    """Whether letter and place keep their factors while texts grow: then a long text has places enough to outweigh the letter."""
+    shares, steps, grow = [], [], set()
+    for (letters, places), returned in tried:
+        one = products((letters, places), returned, [0, 1] + [0] * (places - 2))
+        same = products((letters, places), returned, [0] * places)
+        steps.append(-np.diff(same.of[-1]))
+        shares.append(one.of[-1, 2] - one.of[-1, 1] + steps[-1][0])  # the own letter's advantage at the same place
+        grow.add(places)
+    if not np.isfinite(np.concatenate(steps)).all() or min(map(min, steps)) <= 0:
+        return ""
+    return "fixed" if alike(np.concatenate(steps)) and alike(shares) and shares[0] > steps[0][0] * min(grow) else ""
 
 
 def first_of_its_kind_head(letters, places):
@@ -88,11 +136,12 @@ def first_of_its_kind_head(letters, places):
 
 _FIRST = Exercise(
     title="A head that finds the first of its kind", level="hard", minutes=20, blanks=4, oracle=_first_oracle,
-    solution=first_of_its_kind_head, behaviour=behaviour(_first, 0), outputs=LOOKS,
+    solution=first_of_its_kind_head, behaviour=behaviour(_first, 0, _first_cause), outputs=LOOKS,
     probes=(
         Probe("3 letters, 6 places", lambda rng: (3, 6)),
         Probe("4 letters, 4 places", lambda rng: (4, 4), "equal", "a row of a letter taken for that of a place"),
         Probe("5 letters, 60 places", lambda rng: (5, 60), why="far from the start, other letters have the early places"),
+        Probe("26 letters, 30 places", lambda rng: (26, 30), "edge", "the root of d is larger with many letters"),
     ),
     mistakes=(
         Mistake("whole_kind", "-step * np.arange(places) -> 0.0",
@@ -113,6 +162,12 @@ _FIRST = Exercise(
         Mistake("weak", "step * places -> step",
             "The letter counts only as much as one place. Over many places the feature of the place outweighs it.", 3,
             sets="share"),
+        Mistake("fixed", ("step * places -> 150.0", "step = 3 * np.sqrt(letters + 1) -> step = 10.0"),
+            "Letter and place have factors that never change. In a long text the fall over all its places outweighs the letter: let "
+            "the letter's factor grow with `places`.", 3, sets="step share"),
+        Mistake("no_root", "3 * np.sqrt(letters + 1) -> 8",
+            "The step from place to place is large enough only until it is divided by √d, and d grows with the number of letters.", 3,
+            sets="step"),
     ),
     hints=(
         "There are two wishes, so use two groups of columns. One feature for each letter lets a token ask for its own letter. One "

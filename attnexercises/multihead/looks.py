@@ -4,6 +4,7 @@ A token is a letter at a place, each one hot: x has `letters` features for the l
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -33,11 +34,11 @@ def weights_of(x, query_weight, key_weight):
     return exponentials / exponentials.sum(axis=1, keepdims=True)
 
 
-def behaviour(target, first):
+def behaviour(target, first, cause=None):
     """Compare where the tokens look most, from the token at place `first` on; ``target(text, i)`` is where token i should.
 
     The outputs to compare are `LOOKS`: which weights are the largest of their row, in all texts, and where such a weight is
-    more than `SHARE`.
+    more than `SHARE`. `cause` is that of `Behaviour`.
     """
 
     def of(arguments, returned):
@@ -64,7 +65,29 @@ def behaviour(target, first):
                     return f"in the text {spelled}, token {i} {sentence}"
         raise AssertionError("nothing differs")
 
-    return Behaviour(("query_weight", "key_weight"), of, differs)
+    return Behaviour(("query_weight", "key_weight"), of, differs, cause=cause)
+
+
+class Products(NamedTuple):
+    """The products of queries and keys in one text, before they are divided by √d, in float64."""
+
+    letters: int
+    places: int
+    d: int
+    of: np.ndarray
+
+
+def products(arguments, returned, text):
+    """The `Products` of a head in a text, a list of letter numbers."""
+    letters, places = arguments
+    query_weight, key_weight = _matrices(returned, letters + places)
+    x = tokens(text, letters, places)
+    return Products(letters, places, query_weight.shape[1], (x @ query_weight) @ (x @ key_weight).T)
+
+
+def alike(numbers):
+    """Are they the same numbers, up to what float32 rounds?"""
+    return bool(np.allclose(numbers, numbers[0], rtol=1e-5))
 
 
 LOOKS = ("pattern", "sharpness")

@@ -41,6 +41,11 @@ USED_TWICE = Exercise(
         Probe("one feature", lambda rng: _sizes(rng, 4, 1), "edge", why="A column stays a column."),
     ),
     mistakes=(
+        Mistake("a_exchanged", "a.T second = d_out.T @ x @ a -> a\nsecond = d_out.T @ x @ a.T",
+            "The two transposes of A changed places. The X on the left meets A itself going forward, so A is transposed on its way "
+            "back; the X on the right stands transposed.", 3, sets="paths"),
+        Mistake("upstream_once", "d_out.T @ x -> x",
+            "d_out is missing on the path through the X on the right. Every path begins with the upstream gradient.", 1),
         Mistake("first_only", "first + second -> first",
             "You followed only the X on the left. The X on the right moves too, and its path is added.", 1, sets="paths"),
         Mistake("second_only", "first + second -> second",

@@ -57,7 +57,7 @@ def judge_shift(x):
             return EXPOSED
         exponent = x.max() - x.mean()
     return (
-        "alike" if x.max() > 709 else "close",
+        "alike" if x.max() > 709 and exponent < 100 else "close",
         f"both give the same on your input. The largest number lies {exponent:.4g} above the mean.",
     )
 
@@ -76,7 +76,7 @@ def judge_fill(answer):
     share = filled_softmax(scores, mask)[~mask].sum()
     if share > 0.5:
         return EXPOSED
-    raised = scores[~mask].max() > scores[mask].max()
+    raised = scores[~mask].max() > scores[mask].max() > -5  # lower visible scores are on the way to the answer
     return (
         "raised" if raised else "little",
         f"the hidden keys get {share:.2g} of the weight; more than half is asked for.",

@@ -189,7 +189,7 @@ class _Chip:
         self.moved += self.puzzle.sizes[name]
 
     def store(self, name):
-        self.needs(name)
+        self.here(name)
         if name not in self.unsaved:
             raise Broken("on_chip", f"slow memory has this {name} already.")
         self.slow.add(name)
@@ -198,7 +198,7 @@ class _Chip:
         self.moved += self.puzzle.sizes[name]
 
     def drop(self, name):
-        self.needs(name)
+        self.here(name)
         if name in self.unsaved and name in self.puzzle.results:
             raise Broken("lost", f"{name} has changed and is stored nowhere: its sums would be lost.")
         self.held.remove(name)
@@ -229,6 +229,13 @@ class _Chip:
     def known(self, name):
         if name not in self.puzzle.sizes:
             raise Broken("unreadable", f"there is no block {name}; there are {', '.join(self.puzzle.sizes)}.")
+
+    def here(self, name):
+        """Like `needs`, for a block that no work needs: that it is missing is another fault."""
+        try:
+            self.needs(name)
+        except Broken as broken:
+            raise Broken("not_here" if broken.fault == "absent" else broken.fault, broken.sentence) from None
 
     def needs(self, name):
         if name not in self.held:

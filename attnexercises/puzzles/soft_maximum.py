@@ -64,6 +64,8 @@ _SOFT_MAXIMUM = Exercise(
             "In T, the two parts have different signs: the slope of 1 / T is negative.", 2, sets="paths"),
         Mistake("inner_again", (*_NO_SHIFT, "(weights * z).sum(axis=-1) -> (weights * z).sum(axis=-1) / temperature"),
             "In T, the part through the exponents is divided by T once more: the T in front takes one away.", 3),
+        Mistake("multiplied", "x.max(axis=-1, keepdims=True)) / temperature -> x.max(axis=-1, keepdims=True)) * temperature",
+            "The temperature multiplies the scores in yours. It divides them.", 1),
         Mistake("plain_mean", "(weights * z).sum( -> z.mean(", "In T, each exponent counts by its weight, not alike.", 3),
         Mistake("unshifted",
             (_NO_SHIFT[0], "np.exp(z - logsumexp[..., np.newaxis]) -> np.exp(z) / np.exp(z).sum(axis=-1, keepdims=True)"),

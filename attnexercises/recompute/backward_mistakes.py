@@ -59,6 +59,12 @@ FLASH_BACKWARD = (
             "The scale was applied twice on the way back. d_query and d_key need it once each.", 3, shows="factor", sets="back"),
     Mistake("scale_d", "1 / np.sqrt(query.shape[1]) -> 1 / query.shape[1]",
             "Your scale is 1 over d. The forward pass divided by the root of d.", 1, sets="back forth"),
+    Mistake("D_columns", "(d_out * out).sum(axis=1, keepdims=True) -> (d_out * out).sum(axis=0)[:1] * np.ones((len(query), 1))",
+        "D was summed over the queries. It is one number for each row, summed over its features.", 2),
+    Mistake("row_offset", "top + i + offset -> i + offset",
+        "The mask lacks the start of the tile of queries. Add the place of its first row.", 3),
+    Mistake("column_offset", "start + j > -> j >",
+        "The mask lacks the start of the tile of keys. Add the place of its first column.", 3),
     Mistake("scale_v", "np.sqrt(query.shape -> np.sqrt(value.shape",
             "Your scale is computed from v, the width of the values. The forward pass used d, the width of "
             "queries and keys.", 1, sets="back forth"),

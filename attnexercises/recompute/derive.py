@@ -99,6 +99,8 @@ _DERIVED = Exercise(
                 "The scale is missing in d_query and d_key. Both need it.", 3, shows="factor"),
         Mistake("value_too", "weights.T @ d_out -> weights.T @ (d_out + d_logsumexp[:, np.newaxis])",
                 "d_value received a share of the logsumexp's gradient, but the logsumexp does not depend on the values.", 1),
+        Mistake("doubled", "- d_logsumexp -> - 2 * d_logsumexp",
+            "The new term counts twice. The logsumexp has one gradient, and it enters once.", 2),
         Mistake("squared",
                 ("- d_logsumexp ->",
                  "row_term[:, np.newaxis]) -> row_term[:, np.newaxis]) + weights**2 * d_logsumexp[:, np.newaxis]"),

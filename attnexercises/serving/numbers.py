@@ -31,7 +31,8 @@ _BLOCKS = value_exercise(
         Mistake("nothing_shared", lambda: sum(ceil((50 + more) / 16) for more in (10, 20, 30)),
             "You gave each text pages of its own. The pages that the prompt fills can be shared.", 1),
         Mistake("prompt_rounded_up", lambda: ceil(50 / 16) + sum(ceil(more / 16) for more in (10, 20, 30)),
-            "You shared a page that the prompt does not fill. Each text writes its own tokens into the rest of that page.", 2),
+            "That is one too many. Either you shared the page that the prompt only begins, or you gave every text two pages of its "
+            "own. How many does the first text need?", 2),
         Mistake("tokens_packed", lambda: ceil(110 / 16),
             "You packed all tokens without gaps. Two texts cannot write into the same page.", 2),
         Mistake("padded", lambda: 3 * ceil(80 / 16),

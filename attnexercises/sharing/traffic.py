@@ -62,7 +62,7 @@ _RING = Exercise(
         Mistake("one_worker", "n * (d + v) -> n * (d + v) // workers",
                 "You counted what a single worker sends; the question is what all workers send together.", 1, sets="size"),
         Mistake("n_each", "n * (d + v) -> workers * n * (d + v)",
-                "You gave n tokens to each worker; the workers share n tokens.", 1, sets="size"),
+                "Either you gave n tokens to each worker, or you counted each parcel once for every worker. The workers share n tokens.", 1, sets="size"),
         Mistake("swapped", "return forward, backward -> return backward, forward",
                 "The two results are in the wrong order: the forward comes first.", 3),
     ),

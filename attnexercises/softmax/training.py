@@ -118,6 +118,8 @@ SCORE_TABLE_STEP = Exercise(
             "Only the score of the letter that followed gets a gradient; the others of its row have to give way.", 1, sets="slope"),
         Mistake("weights_slope", "(weights - right) -> (-right / weights)",
             "This is the slope with respect to the weights; the softmax still lies between them and the scores.", 1, sets="slope"),
+        Mistake("two_steps", "return scores - rate * d_scores -> return scores - 2 * rate * d_scores",
+            "The step is twice as long as rate times the gradient.", 3, sets="end"),
         Mistake("no_softmax", "(weights - right) -> (rows - right)",
             "You subtract the right answers from the scores. Subtract them from the weights: the softmax is missing.", 1,
             sets="slope"),

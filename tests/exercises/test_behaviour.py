@@ -31,7 +31,7 @@ def test_matrices_that_nobody_wrote_down_pass_if_the_head_does_what_it_should():
 @pytest.mark.parametrize(
     "answer, said",
     [
-        (previous(8.0), "in the text aaaaaa, token 1 looks most at token 0, as it should, but with the weight 0.84"),
+        (previous(8.0), "Your factor is the same for every number of places."),
         (previous(99.0, k=-3), "in the text aaaaaa, token 1 gives token 0, where it should look, no more weight than another"),
         (previous(99.0, k=2), "in the text aaaaaa, token 1 looks most at token 3, and should look at token 0"),
         (previous(np.nan), "in the text aaaaaa, token 1 has weights that are no numbers"),
@@ -43,6 +43,23 @@ def test_matrices_that_nobody_wrote_down_pass_if_the_head_does_what_it_should():
 )
 def test_a_head_that_no_known_mistake_explains_is_told_what_it_does(answer, said):
     assert said in first_line(answer, "previous_token_head")
+
+
+@pytest.mark.parametrize("factor, places", [(68.0, 101), (100.0, 200)])
+def test_a_fixed_factor_is_refused_and_fails_on_a_longer_text(factor, places):
+    assert grade("previous_token_head", previous(factor)).mistakes == ("fixed",)
+    weights = weights_of(tokens([0] * places, 2, places), *previous(factor)(2, places))
+    assert weights[-1, -2] < 0.9
+
+
+@pytest.mark.parametrize("factor", [1e3, 1e6])
+def test_no_factor_is_large_enough(factor):
+    assert grade("previous_token_head", previous(factor)).mistakes == ("fixed",)
+
+
+def test_a_lead_that_grows_with_the_root_alone_is_refused_if_a_text_of_a_million_tokens_needs_more():
+    assert grade("previous_token_head", lambda letters, places: previous(16 * np.sqrt(places))(letters, places)).mistakes
+    assert grade("previous_token_head", lambda letters, places: previous(17 * np.sqrt(places))(letters, places)).status == "passed"
 
 
 def test_a_long_text_is_not_spelled_out():

@@ -15,7 +15,7 @@ RELATIONS = {
     "twice": (lambda x: 2 * right(x), "every number is 2 times the right one"),
     "half": (lambda x: right(x) / 2, "every number is 2 times too small"),
     "minus": (lambda x: -right(x), "exactly minus the right answer"),
-    "by a size": (lambda x: right(x) * x.shape[-1], "too large by a factor of the number of columns of x, here 5"),
+    "by a size": (lambda x: right(x) / x.shape[-1], "too small by a factor of the number of columns of x, here 5"),
     "by a root": (
         lambda x: right(x) / np.sqrt(x.shape[-1]),
         "too small by a factor of the square root of the number of columns of x, here 2.24",
@@ -29,7 +29,7 @@ RELATIONS = {
     "column factor": (lambda x: right(x) * np.arange(1, x.shape[-1] + 1), "up to one factor for each column"),
     "row offset": (lambda x: right(x) + x[..., :1], "one constant added to each row"),
     "permuted": (lambda x: right(x)[..., ::-1], "the right numbers, in other places"),
-    "row sums": (lambda x: right(x) ** 2, "not every row sums to 1: one sums to 0.40"),
+    "row sums": (lambda x: right(x) ** 3, "not every row sums to 1: one sums to 0.184"),
     "negative": (lambda x: right(x) + (np.arange(x.shape[-1]) == 0) - (np.arange(x.shape[-1]) == 1), "negative"),
     "rounded": (lambda x: right(x).round(4), "rounded to 4 decimals"),
     "rounded to six": (lambda x: right(x).round(6), "rounded to 6 decimals"),
@@ -46,7 +46,7 @@ RELATIONS = {
         r"right to about 7 digits only; computed in float32\?",
     ),
     "float16": (lambda x: right(x.astype(np.float16)).astype(float), "right to about . digits only"),
-    "something else": (lambda x: np.sin(right(x) * 3) * x, "the largest difference|not every row sums to 1"),
+    "something else": (lambda x: np.sin(right(x) * 3) * x, "numbers are wrong; the first, at|not every row sums to 1"),
 }
 
 

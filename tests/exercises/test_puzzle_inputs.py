@@ -32,7 +32,7 @@ def test_a_number_far_above_the_mean_exposes_the_shift(x):
     assert grade("expose_shift", x).status == "passed"
 
 
-@pytest.mark.parametrize("x, mistake", [([0, 1400], "alike"), ([0, 700], "close"), ([-3000, -3000.5], "close"), ([5e5] * 8, "alike")])
+@pytest.mark.parametrize("x, mistake", [([0, 1400], "close"), ([0, 700], "close"), ([-3000, -3000.5], "close"), ([5e5] * 8, "alike")])
 def test_a_small_distance_does_not(x, mistake):
     x = np.array(x, dtype=float)
     np.testing.assert_allclose(suspects.mean_shift_softmax(x), softmax(x), rtol=1e-12)

@@ -162,7 +162,14 @@ FALSE = {
     "float32": (lambda x: right(x).round(7), Claim("digits", {"digits": 7, "single": True, "rounded": False})),
     "transposed": (lambda x: right(x)[..., ::-1], Claim("transposed")),
     "an error": (lambda x: 1 / 0, "your function stops with ValueError: no."),
-    "the largest difference": (lambda x: right(x) + 1, Claim("difference", {"n": 2.0}, "case", "square")),
+    "which numbers": (
+        lambda x: right(x) + 1,
+        Claim("entries", dict(wrong=16, of=16, axis=None, at=(), first=(0, 0), got=1.0, want=0.5), "case", "square"),
+    ),
+    "an argument that counts": (lambda x: x * x, Claim("ignored", {"name": "x"})),
+    "a function": (lambda x: right(x) + 1, Claim("function", {"name": "the logarithm of"})),
+    "rows alike": (lambda x: right(x) + 1, Claim("same rows", where="case", case="square")),
+    "columns alike": (lambda x: right(x) + 1, Claim("same columns", where="case", case="square")),
     "right on ordinary inputs": (
         lambda x: 2 * right(x), Claim("lost", {"what": "NaN", "count": 1, "of": 1, "right": None}, "edge", "one row"),
     ),

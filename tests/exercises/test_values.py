@@ -47,7 +47,7 @@ VALUES = {
     "a word": ("vjp_cost", "many", "a number is expected, not a word"),
     "True": ("vjp_cost", True, "numbers are expected"),
     "rounded": ("variance_of_sum", 260, "rounded to 2 digits; give it in full"),
-    "rounded to one digit": ("two_token_weight", 0.6, "rounded to 1 digit; give it in full"),
+    "one digit is too few to be seen as rounded": ("two_token_weight", 0.6, "your number is too small"),
     "a number": ("vjp_cost", 640_200, "your number is too large.$"),
     "ten times": ("delta_sum", 10510, "your number is 10 times the right one"),
     "NaN": ("delta_sum", float("nan"), "NaN"),

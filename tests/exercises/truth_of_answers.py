@@ -28,6 +28,12 @@ def another_method(seen, m):
     return bool(seen.exercise.method) and values(seen) and product and fits and tiles
 
 
+@sentence(r"right for the sizes that the check tries, but not for all sizes")
+def sizes_tried(seen, m):
+    """That other sizes fail, tests/exercises/test_behaviour.py tries."""
+    return bool(seen.exercise.behaviour) and values(seen)
+
+
 @claim("other output", whole=True)
 def order(seen, name, other):
     a, b = seen.exercise.outputs.index(name), seen.exercise.outputs.index(other)

@@ -92,10 +92,56 @@ def permuted(seen, pairs):
     return clear(pairs) and all(alike(np.sort(g.ravel()), np.sort(w.ravel())) for g, w, _ in pairs)
 
 
-@claim("difference")
-def difference(seen, pairs, n):
-    gaps = [np.abs(g - w)[np.isfinite(g) & np.isfinite(w)].max(initial=0) for g, w, _ in pairs if g.shape == w.shape]
-    return bool(gaps) and near(gaps[0], n) and gaps[0] > 0
+@claim("entries")
+def entries(seen, pairs, wrong, of, axis, at, first, got, want):
+    """Counted in a loop; a number that is right to a millionth of the largest counts as right."""
+    for g, w, _ in pairs:
+        if g.shape != w.shape or w.size != of or not (near(g[first], got) and near(w[first], want)):
+            continue
+        large = max(np.abs(w[np.isfinite(w)]).max(initial=0), 1e-3)
+        bad = [i for i in np.ndindex(w.shape) if g[i] != w[i] and not abs(g[i] - w[i]) <= 1e-6 * large]
+        bad = bad or [i for i in np.ndindex(w.shape) if g[i] != w[i]]
+        places = not at or {i[axis] for i in bad} == set(at)
+        if len(bad) == wrong and bad[0] == tuple(first) and places and not seen.equal(g, w):
+            return True
+    return False
+
+
+@claim("ignored")
+def ignored(seen, pairs, name):
+    """On every case the answer does the same if this argument is reversed, and the oracle does not on one of them."""
+    at, differs = list(seen.exercise.solution.__code__.co_varnames).index(name), False
+    for g, w, place in pairs:
+        args = seen.made(seen.exercise.probes[place])
+        args = [np.flip(arg).reshape(arg.shape) if i == at else arg for i, arg in enumerate(args)]
+        with np.errstate(all="ignore"):
+            again, right = seen.answer(*args), seen.exercise.oracle(*args)
+        output = next(i for i, part in enumerate(seen.got[place]) if part is g)
+        if len(seen.exercise.outputs) > 1:
+            again, right = again[output], right[output]
+        differs = differs or not np.array_equal(right, w)
+        if not np.array_equal(again, g, equal_nan=True):
+            return False
+    return differs
+
+
+@claim("function")
+def elementwise(seen, pairs, name):
+    import math
+
+    do = {"the logarithm of": math.log, "the exponential of": math.exp, "the square of": lambda x: x * x, "one over": lambda x: 1 / x,
+          "the square root of": math.sqrt, "1 minus": lambda x: 1 - x, "the absolute value of": abs}[name]  # fmt: skip
+    return clear(pairs) and all(alike(g, np.vectorize(do)(w)) for g, w, _ in pairs)
+
+
+@claim("same rows")
+def same_rows(seen, pairs):
+    return clear(pairs) and all(alike(g, np.broadcast_to(g[..., :1, :], g.shape)) and np.ptp(w, -2).any() for g, w, _ in pairs)
+
+
+@claim("same columns")
+def same_columns(seen, pairs):
+    return clear(pairs) and all(alike(g, np.broadcast_to(g[..., :1], g.shape)) and np.ptp(w, -1).any() for g, w, _ in pairs)
 
 
 # --- sums -----------------------------------------------------------------------------------------

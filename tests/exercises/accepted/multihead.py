@@ -266,7 +266,7 @@ ACCEPTED = {
             np.vstack([np.zeros((letters, places)), np.eye(places, k=1)]),
         ),
         "in a circle, in float32": lambda letters, places: (
-            np.vstack([np.zeros((letters, places)), 200 * np.roll(np.eye(places), -1, axis=1)]).astype(np.float32),
+            np.vstack([np.zeros((letters, places)), 40 * np.sqrt(places) * np.roll(np.eye(places), -1, axis=1)]).astype(np.float32),
             np.vstack([np.ones((letters, places)), np.eye(places)]).astype(np.float32),
         ),
         "loops": previous_in_loops, "where": previous_by_where, "by distance, with two features": previous_by_distance,

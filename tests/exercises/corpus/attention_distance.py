@@ -37,7 +37,7 @@ def _(query, key, value):
     return np.array(out)
 
 
-wrong(ID, "half the distance, not half its square")(
+wrong(ID, "half the distance, not half its square", named=("half_distance",))(
     lambda query, key, value: softmax(-np.sqrt(squared(query, key)) / 2) @ value
 )
 
@@ -178,7 +178,7 @@ wrong(ID, "squeezed", says=r"an axis of size 1 is missing")(
     lambda query, key, value: np.squeeze(softmax(-squared(query, key) / 2) @ value)
 )
 
-wrong(ID, "halved twice")(lambda query, key, value: softmax(-squared(query, key) / 4) @ value)
+wrong(ID, "halved twice", named=("halved_twice",))(lambda query, key, value: softmax(-squared(query, key) / 4) @ value)
 
 
 @wrong(ID, "a minus in both new features", named=("sign",))
@@ -188,7 +188,7 @@ def _(query, key, value):
     return softmax(np.inner(q, k)) @ value
 
 
-@wrong(ID, "one half on each side of the product")
+@wrong(ID, "one half on each side of the product", named=("quarter_key",))
 def _(query, key, value):
     q = np.column_stack([query, np.full(len(query), 0.5)])
     k = np.column_stack([key, -(key**2).sum(axis=1) / 2])
@@ -216,11 +216,11 @@ def _(query, key, value):
     return softmax(query @ key.T / math.sqrt(query.shape[-1])) @ value
 
 
-wrong(ID, "the largest entry of each key")(
+wrong(ID, "the largest entry of each key", named=("largest_entry",))(
     lambda query, key, value: softmax(query @ key.T - (key**2).max(axis=1) / 2) @ value
 )
 
-wrong(ID, "the product of the lengths subtracted")(
+wrong(ID, "the product of the lengths subtracted", named=("halved_twice", "lengths_multiplied"))(
     lambda query, key, value: softmax(
         query @ key.T - np.outer(np.linalg.norm(query, axis=1), np.linalg.norm(key, axis=1)) / 2
     ) @ value

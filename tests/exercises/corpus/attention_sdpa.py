@@ -49,7 +49,7 @@ wrong(ID, "len for the number of features", named=("scale_axis_0",))(
     lambda query, key, value: softmax(query @ key.mT / math.sqrt(len(query))) @ value
 )
 
-wrong(ID, "len of the keys")(lambda query, key, value: softmax(query @ key.mT / math.sqrt(len(key))) @ value)
+wrong(ID, "len of the keys", named=("scale_len_key",))(lambda query, key, value: softmax(query @ key.mT / math.sqrt(len(key))) @ value)
 
 wrong(ID, "scaled before and after", says=r"too small by a factor")(
     lambda query, key, value: softmax(scores_of(query, key)) / math.sqrt(query.shape[-1]) @ value
@@ -168,11 +168,11 @@ def _(query, key, value):
     return out
 
 
-wrong(ID, "64 features, as in the paper")(
+wrong(ID, "64 features, as in the paper", named=("scale_64",))(
     lambda query, key, value: softmax(query @ key.mT / 8) @ value
 )
 
-wrong(ID, "the root as an integer")(
+wrong(ID, "the root as an integer", named=("int_root",))(
     lambda query, key, value: softmax(query @ key.mT / math.isqrt(query.shape[-1])) @ value
 )
 
@@ -191,7 +191,7 @@ wrong(ID, "the best key only", named=("hardmax",))(
     lambda query, key, value: np.eye(key.shape[-2])[scores_of(query, key).argmax(-1)] @ value
 )
 
-wrong(ID, "the same mean for all")(
+wrong(ID, "the same mean for all", named=("uniform",))(
     lambda query, key, value: np.broadcast_to(
         value.mean(axis=-2, keepdims=True), (*query.shape[:-1], value.shape[-1])
     ).copy()
@@ -257,7 +257,7 @@ wrong(ID, "exponentials without their sum", named=("not_normalised",))(
 )
 
 
-@wrong(ID, "shares of the scores")
+@wrong(ID, "shares of the scores", named=("score_shares",))
 def _(query, key, value):
     s = scores_of(query, key)
     return s / s.sum(-1, keepdims=True) @ value
@@ -305,11 +305,11 @@ class Attention:
         return softmax(query @ key.mT / d**0.5) @ value
 
 
-wrong(ID, "a class that divides d by its heads")(Attention(heads=2))
+wrong(ID, "a class that divides d by its heads", named=("half_d",))(Attention(heads=2))
 
 wrong(ID, "minus the scores", named=("negative",))(lambda query, key, value: softmax(-scores_of(query, key)) @ value)
 
-wrong(ID, "distances for products")(
+wrong(ID, "distances for products", named=("distance",))(
     lambda query, key, value: softmax(
         -((query[..., :, None, :] - key[..., None, :, :]) ** 2).sum(-1) / np.sqrt(query.shape[-1])
     ) @ value

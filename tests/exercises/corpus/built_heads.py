@@ -71,7 +71,7 @@ def size_ten(letters, places):
     return np.vstack([zeros, 10 * np.eye(places, k=-1)]), np.vstack([zeros, np.eye(places)])
 
 
-@wrong("previous_token_head", "the lead of the score is 4, whatever the number of places", named=("fixed",))
+@wrong("previous_token_head", "the lead of the score is 4, whatever the number of places", named=("no_logarithm",))
 def lead_of_four(letters, places):
     zeros = np.zeros((letters, places))
     return np.vstack([zeros, 4 * np.sqrt(places) * np.eye(places, k=-1)]), np.vstack([zeros, np.eye(places)])
@@ -233,7 +233,7 @@ def fixed_bonus(letters, places):
 
 @wrong(
     "first_of_its_kind_head", "the bonus of the letter is 100: enough for the short texts alone",
-    named=("weak",), says=r"60 letters, token 58 looks most at token 0",
+    named=("weak", "fixed"), says=r"60 letters, token 58 looks most at token 0",
 )
 def bonus_of_a_hundred(letters, places):
     wq, wk = features(letters, places)

@@ -2,7 +2,7 @@
 
 from . import wrong
 
-wrong("kv_cache_bytes", "keys alone", named=("no_values",))(26_880_000)
+wrong("kv_cache_bytes", "keys alone", named=("half",))(26_880_000)
 wrong("kv_cache_bytes", "12 heads", named=("query_heads",))(161_280_000)
 wrong("kv_cache_bytes", "queries as well", named=("with_queries",))(80_640_000)
 wrong("kv_cache_bytes", "one layer", named=("one_layer",))(7_680_000)

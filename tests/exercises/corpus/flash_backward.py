@@ -212,7 +212,7 @@ def one_ahead(*args):
     return backward(*args, mask=lambda top, start, shape, q, k: hidden(top + 1, start, shape, q, k))
 
 
-@wrong("flash_backward", "the row offset of the tile is forgotten in the mask, not its column offset", named=())
+@wrong("flash_backward", "the row offset of the tile is forgotten in the mask, not its column offset", named=("row_offset",))
 def row_offset_forgotten(*args):
     return backward(*args, mask=lambda top, start, shape, q, k: hidden(0, start, shape, q, k))
 

@@ -335,7 +335,7 @@ def maximum_times_logarithm(*args):
     )
 
 
-@wrong("flash_forward", "log in base 2", named=())
+@wrong("flash_forward", "log in base 2", named=("lse_base_2",))
 def base_two(*args):
     return flash(
         *args, step=right, end=lambda acc, m, s: (divided(acc, m, s)[0], (m + np.log2(np.where(s == 0, 1, s)))[:, 0])

@@ -61,7 +61,7 @@ def _(x, block):
     return m, total
 
 
-@wrong(ID, "the first score of a block for its largest")
+@wrong(ID, "the first score of a block for its largest", named=("first_of_block",))
 def _(x, block):
     m, total = -np.inf, 0.0
     for s in blocks(x, block):
@@ -173,7 +173,7 @@ def _(x, block):
     return m, total
 
 
-@wrong(ID, "the sum of scores for the sum of exponentials")
+@wrong(ID, "the sum of scores for the sum of exponentials", named=("scores_added",))
 def _(x, block):
     m, total = -np.inf, 0.0
     for s in blocks(x, block):
@@ -184,7 +184,7 @@ def _(x, block):
     return m, total
 
 
-@wrong(ID, "the correction by difference, not by exponential")
+@wrong(ID, "the correction by difference, not by exponential", named=("difference",))
 def _(x, block):
     m, total = -np.inf, 0.0
     for s in blocks(x, block):
@@ -223,7 +223,7 @@ def _(x, block):
     return m, total
 
 
-@wrong(ID, "the smallest instead of the largest")
+@wrong(ID, "the smallest instead of the largest", named=("smallest",))
 def _(x, block):
     m, total = np.inf, 0.0
     for s in blocks(x, block):

@@ -42,7 +42,7 @@ def _(x, block):
     return m, total
 
 
-@wrong(ID, "blocks that are one short")
+@wrong(ID, "blocks that are one short", named=("block_short",))
 def _(x, block):
     m, total = -np.inf, 0.0
     for i in range(0, len(x), block):

@@ -41,7 +41,7 @@ def a_quarter(n, d, capacity):
     return moved(n, d, max(1, capacity // (4 * d)))
 
 
-@wrong("flash_traffic", "a third for the queries")
+@wrong("flash_traffic", "a third for the queries", named=("third",))
 def a_third(n, d, capacity):
     return moved(n, d, capacity // (3 * d))
 
@@ -70,7 +70,7 @@ def no_key(n, d, capacity):
     return moved(n, d, np.floor_divide(capacity, 2 * d + 3))
 
 
-@wrong("flash_traffic", "a key and its value take d + d + 2", named=())
+@wrong("flash_traffic", "a key and its value take d + d + 2", named=("key_state",))
 def key_with_two_more(n, d, capacity):
     return moved(n, d, max(1, (capacity - 2 * d - 2) // (2 * d + 3)))
 
@@ -90,7 +90,7 @@ def passes_rounded_down(n, d, capacity):
     return moved(n, d, None, passes=n // queries(d, capacity))
 
 
-@wrong("flash_traffic", "the passes rounded to the nearest")
+@wrong("flash_traffic", "the passes rounded to the nearest", named=("passes_nearest",))
 def passes_rounded(n, d, capacity):
     return moved(n, d, None, passes=round(n / queries(d, capacity)))
 
@@ -176,7 +176,7 @@ def scores_too(n, d, capacity):
     return moved(n, d, queries(d, capacity)) + 2 * n * n
 
 
-@wrong("flash_traffic", "plain attention", named=())
+@wrong("flash_traffic", "plain attention", named=("plain",))
 def plain_attention(n, d, capacity):
     return 4 * n * d + 4 * n * n
 
@@ -186,7 +186,7 @@ def half_of_the_keys(n, d, capacity):
     return n * d + math.ceil(n / queries(d, capacity)) * n * d + n * d + n
 
 
-@wrong("flash_traffic", "the limit for a large memory, 4 n² d² / M", named=())
+@wrong("flash_traffic", "the limit for a large memory, 4 n² d² / M", named=("limit",))
 def the_limit(n, d, capacity):
     return 4 * n**2 * d**2 / capacity
 
@@ -208,7 +208,7 @@ def keys_outside(n, d, capacity):
     return 2 * n * d + blocks * (3 * n * d + 4 * n)
 
 
-@wrong("flash_traffic", "one pass for each query of a tile: block_q passes", named=())
+@wrong("flash_traffic", "one pass for each query of a tile: block_q passes", named=("tile_passes",))
 def block_q_passes(n, d, capacity):
     return moved(n, d, None, passes=queries(d, capacity))
 

@@ -66,7 +66,7 @@ def divided_by_the_number(query, key, value):
     return attend(query, key[:, used], value[:, used])
 
 
-@wrong("gqa", "head i uses key head min(i, last)")
+@wrong("gqa", "head i uses key head min(i, last)", named=("clipped",))
 def the_last_for_the_rest(query, key, value):
     used = np.minimum(np.arange(query.shape[1]), key.shape[1] - 1)
     return attend(query, key[:, used], value[:, used])
@@ -164,7 +164,7 @@ def divided_by_d(query, key, value):
     return softmax(query @ repeated(key, query).mT / query.shape[-1]) @ repeated(value, query)
 
 
-@wrong("gqa", "the root of the share as well", named=())
+@wrong("gqa", "the root of the share as well", named=("scale_share",))
 def root_of_d_and_share(query, key, value):
     d = query.shape[-1] * (query.shape[1] // key.shape[1])
     return softmax(query @ repeated(key, query).mT / np.sqrt(d)) @ repeated(value, query)
@@ -370,7 +370,7 @@ def multiplied(d_repeated, kv_heads):
     return d_repeated.reshape(b, kv_heads, -1, n, d).prod(axis=2)
 
 
-@wrong("gqa_backward", "the largest of each group", named=())
+@wrong("gqa_backward", "the largest of each group", named=("largest",))
 def largest_of_each(d_repeated, kv_heads):
     b, h, n, d = d_repeated.shape
     return d_repeated.reshape(b, kv_heads, -1, n, d).max(axis=2)

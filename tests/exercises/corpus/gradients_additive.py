@@ -45,7 +45,7 @@ step("the weight forgotten", named("no_outer"), through=lambda dP, P: dP - (P * 
 step("the sum over the queries", named("D_axis"), through=lambda dP, P: P * (dP - (P * dP).sum(-2, keepdims=True)))
 step("the sum without its axis", named("no_keepdims"), through=lambda dP, P: P * (dP - (P * dP).sum(-1)))
 step("the arguments exchanged", named("swapped"), through=lambda dP, P: softmax_grad(P, dP))
-step("the gradient of log-softmax", through=lambda dP, P: dP - P * dP.sum(-1, keepdims=True))
+step("the gradient of log-softmax", named=("log_softmax",), through=lambda dP, P: dP - P * dP.sum(-1, keepdims=True))
 
 # the slope
 step("the slope of the slope: tanh twice", named("tanh_twice"), slope=lambda t, z: 1 - np.tanh(t) ** 2)
@@ -90,7 +90,7 @@ step("w's gradient from the sums", named("dw_unbent"),
     for_w=lambda dS, t, z, P: (dS[..., None] * z).reshape(-1, z.shape[-1]).sum(0))
 step("tanh's slope in d_w too", named("dw_slope"), for_w=lambda dS, t, z, P: np.tensordot(dS, 1 - t**2, axes=dS.ndim))
 step("the batch kept, by einsum", named("dw_batch"), for_w=lambda dS, t, z, P: np.einsum("...qk,...qkd->...d", dS, t))
-step("the last batch element",
+step("the last batch element", named=("dw_last",),
     for_w=lambda dS, t, z, P: np.einsum("qk,qkd->d", *(a.reshape(-1, *a.shape[n:])[-1] for a, n in (
     (dS, dS.ndim - 2), (t, t.ndim - 3)))))  # fmt: skip
 

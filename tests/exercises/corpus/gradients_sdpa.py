@@ -42,10 +42,10 @@ through(lambda dP, P: P * dP / (P * dP).sum(-1, keepdims=True), "normalised agai
 through(lambda dP, P: P - dP, "weights minus target", named=("ce_shortcut",))
 through(lambda dP, P: P * (dP - np.einsum("...k,...k->...", P, dP)), "einsum without its axis", named=("no_keepdims",))
 through(lambda dP, P: P * (dP - np.einsum("...qk,...qk->...k", P, dP)[..., None, :]), "means by key", named=("D_axis",))
-through(lambda dP, P: P * (dP - (P * dP).sum(axis=1, keepdims=True)), "the sum over axis 1")
+through(lambda dP, P: P * (dP - (P * dP).sum(axis=1, keepdims=True)), "the sum over axis 1", named=("axis_1",))
 through(lambda dP, P: P * (dP - (P * dP).sum()), "one sum for everything", named=("D_all",))
 through(lambda dP, P: softmax_grad(dP, softmax(P)), "the softmax of the weights")
-through(lambda dP, P: P * (dP - dP.max(-1, keepdims=True)), "the largest in the place of the mean")
+through(lambda dP, P: P * (dP - dP.max(-1, keepdims=True)), "the largest in the place of the mean", named=("largest",))
 through(lambda dP, P: P * (1 - P), "the slope of a sigmoid, and no upstream")
 through(lambda dP, P: -P * (P @ dP.mT @ P if dP.shape[-1] == P.shape[-2] else (P * dP).sum(-1, keepdims=True)),
         "off the diagonal only")  # fmt: skip
@@ -53,7 +53,7 @@ through(lambda dP, P: (P - P**2) * dP, "the diagonal of the Jacobian", named=("s
 through(lambda dP, P: dP - (P * dP).sum(-1, keepdims=True), "the weight in front forgotten", named=("no_outer",))
 through(lambda dP, P: np.where(P > 0.5, dP, 0), "the gradient of a maximum")
 through(lambda dP, P: (softmax_grad(dP, P)).round(3), "rounded on the way", says=r"digits only")
-through(lambda dP, P: softmax_grad(dP, P) * P, "the weight multiplied once more")
+through(lambda dP, P: softmax_grad(dP, P) * P, "the weight multiplied once more", named=("weight_squared",))
 through(lambda dP, P: softmax_grad(dP, P / (1 + 1e-6)), "an epsilon in the weights", says=r"digits only")
 
 
@@ -78,7 +78,7 @@ wrong(ID, "divided by d in either direction", named=("scale_d",))(
 wrong(ID, "the backward pass multiplied by the root of d", says=r"times the right one|too large by")(
     lambda d_out, query, key, value: back(d_out, query, key, value, factor=root(query))
 )
-wrong(ID, "the root of the number of keys")(
+wrong(ID, "the root of the number of keys", named=("scale_nk",))(
     lambda d_out, query, key, value: back(
         d_out, query, key, value, factor=key.shape[-2] ** -0.5, P=softmax(query @ key.mT * key.shape[-2] ** -0.5)
     )
@@ -182,7 +182,7 @@ wrong(ID, "softmax over the queries in the forward pass", named=("forward_axis_q
     lambda d_out, query, key, value: back(d_out, query, key, value, P=softmax(query @ key.mT / root(query), axis=-2))
 )
 
-wrong(ID, "scores for weights")(
+wrong(ID, "scores for weights", named=("ds_is_dp", "scores_as_weights"))(
     lambda d_out, query, key, value: back(
         d_out, query, key, value, through=lambda dP, P: dP, P=query @ key.mT / root(query)
     )

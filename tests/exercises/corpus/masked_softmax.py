@@ -271,7 +271,7 @@ def divided_by_the_count(scores, keep):
     return e / np.maximum(keep.sum(axis=-1, keepdims=True), 1)
 
 
-@wrong("masked_softmax", "the largest visible key takes all")
+@wrong("masked_softmax", "the largest visible key takes all", named=("hardmax",))
 def hard(scores, keep):
     masked = np.where(keep, scores, -np.inf)
     return (masked == masked.max(axis=-1, keepdims=True)) * keep.astype(float)

@@ -108,7 +108,7 @@ def one_head_early(x, query_weight, key_weight, value_weight, out_weight, heads)
     return out
 
 
-@wrong("mha", "every head gets the first rows of the out weight")
+@wrong("mha", "every head gets the first rows of the out weight", named=("first_rows",))
 def first_rows_of_out(x, query_weight, key_weight, value_weight, out_weight, heads):
     v = value_weight.shape[1] // heads
     q, k, y = split(x @ query_weight, heads), split(x @ key_weight, heads), split(x @ value_weight, heads)
@@ -312,7 +312,7 @@ def weights_turned(x, query_weight, key_weight, value_weight, out_weight, heads)
     return merge(p.mT @ v) @ out_weight
 
 
-@wrong("mha", "a residual connection")
+@wrong("mha", "a residual connection", named=("residual",))
 def residual(x, query_weight, key_weight, value_weight, out_weight, heads):
     q, k, v = (split(x @ w, heads) for w in (query_weight, key_weight, value_weight))
     return x + merge(attend(q, k, v)) @ out_weight

@@ -141,7 +141,7 @@ def d_value_not_turned(*args):
     return backward(*args, dv=lambda p, g: p @ g)
 
 
-@wrong("mha_backward", "d_query from queries, d_key from keys", named=())
+@wrong("mha_backward", "d_query from queries, d_key from keys", named=("own_arrays",))
 def query_meets_query(d_out, x, wq, wk, wv, wo, heads):
     q, k = split(x @ wq, heads), split(x @ wk, heads)
     return backward(d_out, x, wq, wk, wv, wo, heads, dq=lambda ds, _: ds @ q, dk=lambda ds, _: ds.mT @ k)
@@ -222,7 +222,7 @@ def d_x_of_keys(*args):
     return backward(*args, parts=lambda q, k, v: k)
 
 
-@wrong("mha_backward", "d_x with d_out added, as behind a residual connection", named=())
+@wrong("mha_backward", "d_x with d_out added, as behind a residual connection", named=("residual",))
 def d_x_with_residual(d_out, *rest):
     return backward(d_out, *rest, parts=lambda q, k, v: q + k + v + d_out)
 

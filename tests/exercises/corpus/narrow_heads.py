@@ -198,7 +198,7 @@ def once_if_all_fit(n, d, capacity):
     return solution("flash_traffic")(n, d, capacity)
 
 
-@wrong("flash_traffic", "the room from the mean of d and capacity: 2 d + 4 for each query")
+@wrong("flash_traffic", "the room from the mean of d and capacity: 2 d + 4 for each query", named=("four_numbers",))
 def four_for_each_query(n, d, capacity):
     passes = math.ceil(n / max(1, (capacity - 2 * d) // (2 * d + 4)))
     return 2 * n * d + passes * 2 * n * d + n

@@ -273,7 +273,7 @@ def scaled_by_d(query, key, value, real):
     return masked_softmax(query @ key.mT * (1 / d), keep) @ value
 
 
-@wrong("padded_causal_attention", "scale times the root", named=())
+@wrong("padded_causal_attention", "scale times the root", named=("scale_times",))
 def scale_multiplied(query, key, value, real):
     keep = np.tri(query.shape[1], dtype=bool) & real[:, None, :]
     return masked_softmax(query @ key.mT * query.shape[-1] ** 0.5, keep) @ value

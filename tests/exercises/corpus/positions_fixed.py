@@ -81,7 +81,7 @@ def next_even(n, m):
     return np.where(np.arange(width) % 2 == 0, np.sin(angles), np.cos(angles))[:, :m]
 
 
-@wrong("sinusoidal", "a base of 1000", says=r"right|wrong|differ")
+@wrong("sinusoidal", "a base of 1000", named=("base_1000",), says=r"right|wrong|differ")
 def base_1000(n, m):
     angles = np.arange(n)[:, None] / 1000 ** (np.arange(m) // 2 * 2 / m)
     return np.where(np.arange(m) % 2 == 0, np.sin(angles), np.cos(angles))

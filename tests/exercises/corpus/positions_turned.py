@@ -110,7 +110,7 @@ def keys_back(q, k, pos_q, pos_k):
     return turned(q, pos_q) @ turned(k, -pos_k).T
 
 
-@wrong("rope_scores", "both counted from 0", named=("same_pos", "restart_k"), says=r"same|wrong")
+@wrong("rope_scores", "both counted from 0", named=("same_pos", "restart_k", "both_from_0"), says=r"same|wrong")
 def both_from_0(q, k, pos_q, pos_k):
     return turned(q, np.arange(len(q))) @ turned(k, np.arange(len(k))).T
 

@@ -71,7 +71,7 @@ def _(d_out, x, weight):
     return d_out @ weight.T, weight - 0.01 * (x.T @ d_out)
 
 
-@wrong(ID, "the upstream times the output")
+@wrong(ID, "the upstream times the output", named=("output_twice",))
 def _(d_out, x, weight):
     out = x @ weight
     delta = d_out * out
@@ -82,7 +82,7 @@ wrong(ID, "minus, to go downhill", says=r"minus the right|sign")(
     lambda d_out, x, weight: (-d_out @ weight.T, -x.T @ d_out)
 )
 
-wrong(ID, "the first row alone")(
+wrong(ID, "the first row alone", named=("dw_first_row",))(
     lambda d_out, x, weight: (d_out @ weight.T, np.outer(x[0], d_out[0]))
 )
 
@@ -150,7 +150,7 @@ class Linear:
 wrong(ID, "gradients that nobody sets back to zero", says=r"called twice")(Linear())
 
 
-@wrong(ID, "a sum that is an assignment, in both")
+@wrong(ID, "a sum that is an assignment, in both", named=("dw_last_row", "dx_last"))
 def _(d_out, x, weight):
     d_x, d_w = np.zeros(x.shape), np.zeros(weight.shape)
     for i in range(x.shape[0]):
@@ -171,7 +171,7 @@ wrong(ID, "the input in the place of the upstream gradient")(
     lambda d_out, x, weight: (d_out @ weight.T, np.matmul(x.T, x @ weight))
 )
 
-wrong(ID, "the sign of the upstream alone")(
+wrong(ID, "the sign of the upstream alone", named=("signs_only",))(
     lambda d_out, x, weight: (np.sign(d_out) @ weight.T, x.T @ np.sign(d_out))
 )
 
@@ -261,7 +261,7 @@ wrong(ID, "d_out transposed in both", named=("upstream_turned",))(
     lambda d_out, x, a: d_out.T @ x @ a.T + d_out.T @ x @ a
 )
 
-wrong(ID, "the transposes of A exchanged", named=("a_as_it_is", "a_turned", "upstream_as_it_is", "upstream_turned"))(
+wrong(ID, "the transposes of A exchanged", named=("a_as_it_is", "a_turned", "upstream_as_it_is", "upstream_turned", "a_exchanged"))(
     lambda d_out, x, a: sum(g @ x @ b for g, b in ((d_out, a), (d_out.T, a.T)))
 )
 
@@ -273,7 +273,7 @@ wrong(ID, "divided by the number of tokens", says=r"too small by a factor of the
     lambda d_out, x, a: (d_out @ x @ a.T + d_out.T @ x @ a) / len(x)
 )
 
-wrong(ID, "upstream in one path only")(lambda d_out, x, a: d_out @ x @ a.T + x @ a)
+wrong(ID, "upstream in one path only", named=("upstream_once",))(lambda d_out, x, a: d_out @ x @ a.T + x @ a)
 
 wrong(ID, "the forward pass", says=r"the shape is")(lambda d_out, x, a: x @ a @ x.T)
 

@@ -64,7 +64,7 @@ def _(x):
     return out
 
 
-wrong(ID, "two to the power of")(
+wrong(ID, "two to the power of", named=("base_2",))(
     lambda x: np.exp2(x - x.max(-1, keepdims=True)) / np.exp2(x - x.max(-1, keepdims=True)).sum(-1, keepdims=True)
 )
 
@@ -96,7 +96,7 @@ def _(x):
     return np.divide(e, e.max(-1, keepdims=True))
 
 
-wrong(ID, "the mean for the sum", says=r"too large by a factor of the number of columns of x")(
+wrong(ID, "the mean for the sum", named=("mean_total",), says=r"too large by a factor of the number of columns of x")(
     lambda x: np.exp(x - x.max(-1, keepdims=True)) / np.exp(x - x.max(-1, keepdims=True)).mean(-1, keepdims=True)
 )
 
@@ -167,22 +167,22 @@ def _(x):
     return e / e.sum(axis=-1, keepdims=True)
 
 
-@wrong(ID, "standardised first")
+@wrong(ID, "standardised first", named=("standardised",))
 def _(x):
     z = (x - x.mean(-1, keepdims=True)) / x.std(-1, keepdims=True)
     return right(z)
 
 
-@wrong(ID, "from 0 to 1 and no exponential")
+@wrong(ID, "from 0 to 1 and no exponential", named=("range_shares",))
 def _(x):
     lo, hi = x.min(-1, keepdims=True), x.max(-1, keepdims=True)
     y = (x - lo) / (hi - lo)
     return y / y.sum(-1, keepdims=True)
 
 
-wrong(ID, "absolute values for exponentials")(lambda x: np.abs(x) / np.abs(x).sum(-1, keepdims=True))
+wrong(ID, "absolute values for exponentials", named=("absolute",))(lambda x: np.abs(x) / np.abs(x).sum(-1, keepdims=True))
 
-wrong(ID, "squares for exponentials")(lambda x: x**2 / (x**2).sum(axis=-1, keepdims=True))
+wrong(ID, "squares for exponentials", named=("squares",))(lambda x: x**2 / (x**2).sum(axis=-1, keepdims=True))
 
 wrong(ID, "softplus", says=r"sums? to 1")(lambda x: np.log1p(np.exp(x)))
 
@@ -224,7 +224,7 @@ class Cached:
 wrong(ID, "a sum that is kept between calls", says=r"called twice")(Cached())
 
 
-@wrong(ID, "a running sum for the sum")
+@wrong(ID, "a running sum for the sum", named=("running_sum",))
 def _(x):
     e = np.exp(x - x.max(-1, keepdims=True))
     return e / e.cumsum(-1)
@@ -235,7 +235,7 @@ wrong(ID, "exponentials over the sum of the scores", says=r"one factor for each 
 )
 
 
-@wrong(ID, "shares first, exponentials then")
+@wrong(ID, "shares first, exponentials then", named=("shares_first",))
 def _(x):
     shares = x / x.sum(-1, keepdims=True)
     return np.exp(shares) / np.exp(shares).sum(-1, keepdims=True)
@@ -279,7 +279,7 @@ def _(x):
     return numerator / denominator
 
 
-wrong(ID, "the maximum taken off after the exponential")(
+wrong(ID, "the maximum taken off after the exponential", named=("shift_after",))(
     lambda x: (lambda e: e / e.sum(-1, keepdims=True))(np.exp(x) - np.exp(x).max(-1, keepdims=True))
 )
 
@@ -298,7 +298,7 @@ wrong(ID, "1 + x in the place of exp", says=r"some numbers are negative|sum to 1
 wrong(ID, "the weights and their sums", says=r"returns 2 things")(lambda x: (right(x), right(x).sum(-1)))
 
 
-@wrong(ID, "the row's own exponential left out of its sum")
+@wrong(ID, "the row's own exponential left out of its sum", named=("others_only",))
 def _(x):
     e = np.exp(x - x.max(-1, keepdims=True))
     others = e.sum(-1, keepdims=True) - e

@@ -72,7 +72,7 @@ wrong(ID, "multiplied out, the sum not weighted", named=("rowsum_dy",))(
     lambda d_weights, weights: weights * d_weights - weights * d_weights.sum(axis=-1)[..., None]
 )
 
-wrong(ID, "the sum of the weights taken off")(
+wrong(ID, "the sum of the weights taken off", named=("sum_of_weights",))(
     lambda d_weights, weights: weights * (d_weights - weights.sum(axis=-1, keepdims=True))
 )
 
@@ -147,7 +147,7 @@ def _(d_weights, weights):
     return weights * d_weights
 
 
-@wrong(ID, "a Jacobian whose outer product repeats p_i")
+@wrong(ID, "a Jacobian whose outer product repeats p_i", named=("outer_repeats",))
 def _(d_weights, weights):
     column = weights[..., :, None]
     jacobian = column * (np.eye(weights.shape[-1]) - column)
@@ -179,7 +179,7 @@ wrong(ID, "a new axis in the place of a matrix's", says=r"broadcast")(
     lambda d_weights, weights: weights * (d_weights - (d_weights * weights).sum(-1)[:, None])
 )
 
-wrong(ID, "the largest in the place of the mean")(
+wrong(ID, "the largest in the place of the mean", named=("largest",))(
     lambda d_weights, weights: weights * (d_weights - d_weights.max(-1, keepdims=True))
 )
 
@@ -211,7 +211,7 @@ def _(d_weights, weights):
     return weights * d_weights - cross
 
 
-wrong(ID, "weights squared in the mean")(
+wrong(ID, "weights squared in the mean", named=("weights_squared",))(
     lambda d_weights, weights: weights * (d_weights - (d_weights * weights**2).sum(-1, keepdims=True))
 )
 

@@ -91,7 +91,7 @@ def _(d_weights, scores, temperature):
     return (loss(beta + eps) - loss(beta - eps)) / (2 * eps)
 
 
-wrong(ID, "divided by the size of the batch", says=r"too small")(
+wrong(ID, "divided by the size of the batch", named=("mean_of_batch",), says=r"too small")(
     lambda d_weights, scores, temperature: -(
         softmax_grad(d_weights, softmax(scores / temperature)) * scores
     ).sum() / temperature**2 / (len(scores) if scores.ndim > 1 else 1)
@@ -116,13 +116,13 @@ wrong(ID, "a temperature that multiplies, differentiated as such", named=("multi
     lambda d_weights, scores, temperature: np.sum(softmax_grad(d_weights, softmax(temperature * scores)) * scores)
 )
 
-wrong(ID, "weights in the place of scores")(
+wrong(ID, "weights in the place of scores", named=("weights_for_scores",))(
     lambda d_weights, scores, temperature: -(
         softmax_grad(d_weights, softmax(scores / temperature)) * softmax(scores / temperature)
     ).sum() / temperature**2
 )
 
-wrong(ID, "T squared inside the softmax")(
+wrong(ID, "T squared inside the softmax", named=("square_inside",))(
     lambda d_weights, scores, temperature: -(
         softmax_grad(d_weights, softmax(scores / temperature**2)) * scores
     ).sum() / temperature**2
@@ -158,7 +158,7 @@ def _(d_weights, scores, temperature):
     return (egx - eg * ex).sum() / temperature**2
 
 
-@wrong(ID, "np.cov of gradient and scores")
+@wrong(ID, "np.cov of gradient and scores", named=("covariance_plain",))
 def _(d_weights, scores, temperature):
     rows = zip(d_weights.reshape(-1, d_weights.shape[-1]), scores.reshape(-1, scores.shape[-1]))
     return -sum(np.cov(g, x, bias=True)[0, 1] for g, x in rows) / temperature**2

@@ -98,7 +98,7 @@ def from_zero(gradients, beta1, beta2, epsilon):
         return mean / (1 - beta1**t) / (np.sqrt(square / (1 - beta2**t)) + epsilon)
 
 
-@wrong("adam_direction", "one beta for both", says=r"differ|cases")
+@wrong("adam_direction", "one beta for both", named=("one_beta",), says=r"differ|cases")
 def one_beta(gradients, beta1, beta2, epsilon):
     mean = square = np.zeros(gradients.shape[1])
     for g in gradients:

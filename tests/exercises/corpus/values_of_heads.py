@@ -64,7 +64,7 @@ wrong("attention_flops", "squares of both sizes")(2 * (300**2 + 700**2) * 160)
 wrong("attention_flops", "d times v")(2 * 300 * 700 + 64 * 96)
 wrong("attention_flops", "in GFLOP", says=r"1.?000.?000.?000 times too small")(0.0672)
 wrong("one_tile", "rounded to a whole number", says=r"digits|rounded|two decimals")(36.0)
-wrong("one_tile", "the factor exp(1 - 4) of the new key for the old sums")(
+wrong("one_tile", "the factor exp(1 - 4) of the new key for the old sums", named=("kept_new",))(
     (30 * math.exp(-3) + 50 + 10 * math.exp(-3)) / (1.5 * math.exp(-3) + 1 + math.exp(-3))
 )
 wrong("one_tile", "the new values measured against 3", named=("new_not_shifted",))(
@@ -78,7 +78,7 @@ wrong("one_tile", "the values exchanged", named=("values_swapped",))(
 )
 wrong("one_tile", "the second key forgotten", named=("one_key",))((30 * math.exp(-1) + 50) / (1.5 * math.exp(-1) + 1))
 wrong("one_tile", "output and total", says=r"one number is expected, not 2")(np.array([38.4, 1.6]))
-wrong("one_tile", "the mean of the three numbers")(30.0)
+wrong("one_tile", "the mean of the three numbers", named=("old_a",))(30.0)
 wrong("spot_flash", "the chapter's word", says=r"one of the words")("padding")
 wrong("spot_flash", "a function's id", says=r"one of the words")("pad_zero_keys")
 wrong("spot_flash", "the block sizes that fail", says=r"a word is expected")((4, 5))

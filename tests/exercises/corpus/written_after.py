@@ -1,0 +1,450 @@
+"""A second corpus: wrong answers that were written when the causes were finished, to exercises that were hardly changed."""
+
+import math
+
+import numpy as np
+
+from . import wrong
+from .parts import softmax
+
+# --- product_transpose ----------------------------------------------------------------------------
+
+wrong("product_transpose", "c is transposed in front")(lambda a_t, b, c_t: c_t.mT @ b.mT @ a_t)
+wrong("product_transpose", "a batch is summed over")(lambda a_t, b, c_t: np.einsum("...ij,...kj,...kl->il", c_t, b, a_t))
+wrong("product_transpose", "first the transpose of the product of two, in the old order", named=("not_transposed",))(lambda a_t, b, c_t: (a_t.mT @ b) @ c_t.mT)
+wrong("product_transpose", "twice the product")(lambda a_t, b, c_t: 2 * (c_t @ b.mT @ a_t))
+
+
+# --- score_table_step -----------------------------------------------------------------------------
+
+
+def table_slopes(scores, now, following):
+    p = softmax(scores)[now]
+    p[np.arange(len(now)), following] -= 1
+    return p
+
+
+@wrong("score_table_step", "the rate is squared")
+def _(scores, now, following, rate):
+    out = scores.copy()
+    np.subtract.at(out, now, rate**2 * table_slopes(scores, now, following) / len(now))
+    return out
+
+
+@wrong("score_table_step", "two steps")
+def _(scores, now, following, rate):
+    for _ in range(2):
+        d = np.zeros_like(scores)
+        np.add.at(d, now, table_slopes(scores, now, following) / len(now))
+        scores = scores - rate * d
+    return scores
+
+
+@wrong("score_table_step", "only the first pair is used")
+def _(scores, now, following, rate):
+    out = scores.copy()
+    out[now[0]] -= rate * table_slopes(scores, now[:1], following[:1])[0]
+    return out
+
+
+@wrong("score_table_step", "the softmax runs down the columns")
+def _(scores, now, following, rate):
+    p = softmax(scores, axis=0)[now] - np.eye(len(scores))[following]
+    d = np.zeros_like(scores)
+    np.add.at(d, now, p / len(now))
+    return scores - rate * d
+
+
+# --- score_gradient, attention_shape, matrix_shapes -----------------------------------------------
+
+wrong("score_gradient", "the slope of the sum of all scores")(0.0)
+wrong("score_gradient", "twice the upstream")(-5.0 * 2)
+wrong("attention_shape", "three heads of values in front")((4, 3, 128, 48))
+wrong("attention_shape", "queries by keys, without a batch")((128, 200))
+wrong("matrix_shapes", "rows of the first, columns of the second")((2, 3, 5, 7))
+wrong("matrix_shapes", "all sizes added")((2, 3, 9))
+
+# --- masks ----------------------------------------------------------------------------------------
+
+
+@wrong("causal_mask", "the last token sees itself alone")
+def _(q, k):
+    m = np.tri(q, k, k - q, dtype=bool)
+    m[-1] = False
+    m[-1, -1] = True
+    return m
+
+
+@wrong("causal_mask", "the number of keys in the place of that of queries", named=("all_visible",))
+def _(q, k):
+    return np.tri(q, k, k, dtype=bool) & (np.arange(k) <= k - 1)
+
+
+@wrong("causal_mask", "the first key is always visible")
+def _(q, k):
+    m = np.tri(q, k, k - q, dtype=bool)
+    m[:, 0] = True
+    return m
+
+
+@wrong("paper_mask", "only tokens of the past are global")
+def _(i, j, window, has_global):
+    return (abs(i - j) <= window // 2) | has_global[i] | (has_global[j] & (j <= i))
+
+
+@wrong("paper_mask", "the window is counted from the start")
+def _(i, j, window, has_global):
+    return (i // window == j // window) | has_global[i] | has_global[j]
+
+
+@wrong("distance_bias_backward", "the weights multiply twice", named=("weight_squared",))
+def _(d_out, value, weights):
+    dp = d_out @ value.mT
+    ds = weights**2 * (dp - (weights * dp).sum(-1, keepdims=True))
+    n = ds.shape[-1]
+    i, j = np.indices((n, n))
+    return np.array([ds[..., i - j == r].sum() for r in range(n)])
+
+
+@wrong("distance_bias_backward", "one row mean for a sequence", named=("row_mean_all",))
+def _(d_out, value, weights):
+    dp = d_out @ value.mT
+    ds = weights * (dp - (weights * dp).sum((-1, -2), keepdims=True))
+    n = ds.shape[-1]
+    i, j = np.indices((n, n))
+    return np.array([ds[..., i - j == r].sum() for r in range(n)])
+
+
+@wrong("padded_causal_attention", "the queries are masked out, not the keys", named=("query_axis",))
+def _(query, key, value, real):
+    n = query.shape[1]
+    s = query @ key.mT / math.sqrt(query.shape[-1])
+    p = softmax(np.where(np.tri(n, dtype=bool), s, -np.inf))
+    return p @ value * real[..., None]
+
+
+@wrong("padded_causal_attention", "the padding is moved out by its value")
+def _(query, key, value, real):
+    n = query.shape[1]
+    s = query @ key.mT / math.sqrt(query.shape[-1])
+    s = np.where(np.tri(n, dtype=bool), s, -np.inf) - 5.0 * ~real[:, None]
+    return softmax(s) @ value
+
+
+@wrong("padded_causal_attention", "each sentence begins with its own first real token, as index")
+def _(query, key, value, real):
+    out = np.zeros((*query.shape[:2], value.shape[-1]))
+    for b in range(len(query)):
+        first = int(np.argmax(real[b]))
+        for i in range(first, query.shape[1]):
+            s = key[b, first : i + 1] @ query[b, i] / math.sqrt(query.shape[-1])
+            out[b, i] = softmax(s) @ value[b, first : i + 1]
+    return out
+
+
+# --- heads in numbers -----------------------------------------------------------------------------
+
+wrong("mha_parameters", "six matrices")(6 * (768 * 768 + 768))
+wrong("mha_parameters", "one head is narrower by its share, counted once", named=("one_head",))(4 * (768 * 64 + 64))
+wrong("mha_parameters", "heads are forgotten in the biases", named=("small_bias",))(4 * 768 * 768 + 3 * 64 + 768)
+wrong("score_mebibytes", "the triangle alone", named=("no_bytes",))(32 * 2048 * 2049 / 2 * 2 / 2**20)
+wrong("scores_bytes", "row and column with the corner twice, in one head")(2 * 8193 * 2)
+wrong("attention_flops", "a third product")(2 * 300 * 700 * (64 + 96 + 64))
+wrong("attention_flops", "queries and values", named=("v_twice",))(2 * 300 * 700 * 96 * 2)
+wrong("attention_flops", "half, as for a causal mask", named=("no_two",))(33_600_000)
+wrong("taken_out", "a word that is not there", says=r"not one of the words")("none")
+
+
+@wrong("gqa_backward", "the gradients of other groups as well, with a sign")
+def _(d_repeated, kv_heads):
+    b, h, n, d = d_repeated.shape
+    own = d_repeated.reshape(b, kv_heads, -1, n, d).sum(2)
+    return own - own.mean(1, keepdims=True) if kv_heads > 1 else own
+
+
+@wrong("gqa_backward", "the sum of each pair of neighbours")
+def _(d_repeated, kv_heads):
+    g = d_repeated.shape[1] // kv_heads
+    return np.stack([d_repeated[:, i * g] + d_repeated[:, i * g + g - 1] for i in range(kv_heads)], axis=1)
+
+
+# --- recompute ------------------------------------------------------------------------------------
+
+
+def merged(out_a, lse_a, out_b, lse_b, w=None, lse=None):
+    m = np.maximum(lse_a, lse_b)
+    f = np.where(np.isinf(m), 0, m)
+    a, b = np.exp(lse_a - f), np.exp(lse_b - f)
+    s = np.where(a + b == 0, 1, a + b)
+    a, b = (a / s, b / s) if w is None else w(a, b, s)
+    return a[:, None] * out_a + b[:, None] * out_b, m + np.log(s) if lse is None else lse(m, s)
+
+
+@wrong("merge_partials", "shares squared", named=("shares_squared",))
+def _(out_a, logsumexp_a, out_b, logsumexp_b):
+    return merged(out_a, logsumexp_a, out_b, logsumexp_b, w=lambda a, b, s: ((a / s) ** 2, (b / s) ** 2))
+
+
+@wrong("merge_partials", "the logarithm of two added")
+def _(out_a, logsumexp_a, out_b, logsumexp_b):
+    return merged(out_a, logsumexp_a, out_b, logsumexp_b, lse=lambda m, s: m + np.log(2))
+
+
+@wrong("merge_partials", "logarithm to base ten", named=("log_10",))
+def _(out_a, logsumexp_a, out_b, logsumexp_b):
+    return merged(out_a, logsumexp_a, out_b, logsumexp_b, lse=lambda m, s: m + np.log10(s))
+
+
+@wrong("merge_partials", "a minus for a plus in the logsumexp", named=("log_subtracted",))
+def _(out_a, logsumexp_a, out_b, logsumexp_b):
+    return merged(out_a, logsumexp_a, out_b, logsumexp_b, lse=lambda m, s: m - np.log(s))
+
+
+def with_logsumexp(d_out, d_logsumexp, query, key, value, d_scores):
+    c = query.shape[1] ** -0.5
+    p = softmax(c * query @ key.T)
+    ds = d_scores(p, d_out @ value.T, d_logsumexp[:, None])
+    return c * ds @ key, c * ds.T @ query, p.T @ d_out
+
+
+@wrong("backward_with_logsumexp", "the new term twice", named=("doubled",))
+def _(d_out, d_logsumexp, query, key, value):
+    return with_logsumexp(d_out, d_logsumexp, query, key, value, lambda p, dp, g: p * (dp - (p * dp).sum(1, keepdims=True) + 2 * g))
+
+
+@wrong("backward_with_logsumexp", "the new term divided by the number of keys", named=("spread",))
+def _(d_out, d_logsumexp, query, key, value):
+    return with_logsumexp(
+        d_out, d_logsumexp, query, key, value, lambda p, dp, g: p * (dp - (p * dp).sum(1, keepdims=True)) + g / p.shape[1]
+    )
+
+
+@wrong("backward_with_logsumexp", "times p (1 - p)", named=("centred",))
+def _(d_out, d_logsumexp, query, key, value):
+    return with_logsumexp(
+        d_out, d_logsumexp, query, key, value, lambda p, dp, g: p * (dp - (p * dp).sum(1, keepdims=True)) + g * p * (1 - p)
+    )
+
+
+# --- sharing --------------------------------------------------------------------------------------
+
+wrong("ring_traffic", "counted for one worker in the forward alone")(
+    lambda n, d, v, workers: ((workers - 1) * n * (d + v) // workers, 2 * (workers - 1) * n * (d + v))
+)
+wrong("ring_traffic", "all workers to all workers", named=("n_each",))(
+    lambda n, d, v, workers: (workers * (workers - 1) * n * (d + v), 2 * workers * (workers - 1) * n * (d + v))
+)
+wrong("ring_traffic", "twice d", named=("as_wide",))(lambda n, d, v, workers: ((workers - 1) * n * 2 * d, 2 * (workers - 1) * n * 2 * d))
+
+
+@wrong("striped_pairs", "the diagonal is left out where the own keys are met", named=("strict",))
+def _(n, workers):
+    s = n // workers
+    w, t = np.indices((workers, workers))
+    return np.where((w - t) % workers < w, s * (s + 1) // 2, s * (s - 1) // 2)
+
+
+@wrong("striped_pairs", "workers counted from one")
+def _(n, workers):
+    s = n // workers
+    w, t = np.indices((workers, workers)) + 1
+    return np.where((w - t) % workers <= w, s * (s + 1) // 2, s * (s - 1) // 2)
+
+
+# --- positions ------------------------------------------------------------------------------------
+
+
+@wrong("sinusoidal", "1000 for 10000", named=("base_1000",))
+def _(n, m):
+    c = np.arange(m)
+    a = np.arange(n)[:, None] / 1000 ** (2 * (c // 2) / m)
+    return np.where(c % 2, np.cos(a), np.sin(a))
+
+
+@wrong("sinusoidal", "degrees", named=("degrees",))
+def _(n, m):
+    c = np.arange(m)
+    a = np.deg2rad(np.arange(n)[:, None] / 10000 ** (2 * (c // 2) / m))
+    return np.where(c % 2, np.cos(a), np.sin(a))
+
+
+@wrong("sinusoidal", "a minus in the cosine columns", named=("cosine_minus",))
+def _(n, m):
+    c = np.arange(m)
+    a = np.arange(n)[:, None] / 10000 ** (2 * (c // 2) / m)
+    return np.where(c % 2, -np.cos(a), np.sin(a))
+
+
+@wrong("sinusoidal", "scaled by the root of m")
+def _(n, m):
+    c = np.arange(m)
+    a = np.arange(n)[:, None] / 10000 ** (2 * (c // 2) / m)
+    return np.where(c % 2, np.cos(a), np.sin(a)) * math.sqrt(m)
+
+
+def turned(x, pos, base=10000.0, sign=1.0, power=1.0):
+    d = x.shape[-1]
+    a = pos[:, None] / base ** (power * np.arange(0, d, 2) / d)
+    z = (x[..., 0::2] + 1j * x[..., 1::2]) * np.exp(sign * 1j * a)
+    out = np.empty(x.shape)
+    out[..., 0::2], out[..., 1::2] = z.real, z.imag
+    return out
+
+
+wrong("rope", "base 1000", named=("base_1000",))(lambda x, pos: turned(x, pos, base=1000.0))
+wrong("rope", "turned twice", named=("turned_twice",))(lambda x, pos: turned(turned(x, pos), pos))
+wrong("rope", "exponents twice as large")(lambda x, pos: turned(x, pos, power=2.0))
+wrong("rope", "only the first pair turns")(lambda x, pos: np.concatenate([turned(x, pos)[..., :2], x[..., 2:]], axis=-1))
+wrong("rope", "the last position for all", named=("last_pos",))(lambda x, pos: turned(x, np.full(len(pos), pos[-1])))
+wrong("rope", "rounded angles")(lambda x, pos: turned(x, pos).round(3))
+wrong("rope_scores", "the scaled difference of positions", named=("twice",))(lambda q, k, pos_q, pos_k: turned(q, 2 * pos_q) @ turned(k, 2 * pos_k).T)
+wrong("rope_scores", "keys turned by the queries' first position", named=("keys_at_one",))(
+    lambda q, k, pos_q, pos_k: turned(q, pos_q) @ turned(k, np.full(len(pos_k), pos_q[0])).T
+)
+wrong("rope_backward", "half the turn back")(lambda d_out, pos: turned(d_out, pos / 2, sign=-1.0))
+wrong("rope_backward", "turned back, base 1000", named=("base_1000",))(lambda d_out, pos: turned(d_out, pos, base=1000.0, sign=-1.0))
+
+
+@wrong("alibi", "slopes of base e", named=("base_e",))
+def _(h, n):
+    m = np.exp(-8 * np.arange(1, h + 1) / h)
+    r = np.arange(n)[:, None] - np.arange(n)
+    return np.where(r >= 0, -m[:, None, None] * r, -np.inf)
+
+
+@wrong("alibi", "the same slope for all heads, that of the first", named=("one_slope",))
+def _(h, n):
+    r = np.arange(n)[:, None] - np.arange(n)
+    return np.repeat(np.where(r >= 0, -(2.0 ** (-8 / h)) * r, -np.inf)[None], h, axis=0)
+
+
+@wrong("alibi", "the root of the distance")
+def _(h, n):
+    m = 2.0 ** (-8 * np.arange(1, h + 1) / h)
+    r = np.arange(n)[:, None] - np.arange(n)
+    return np.where(r >= 0, -m[:, None, None] * np.sqrt(np.maximum(r, 0)), -np.inf)
+
+
+# --- decoding and serving -------------------------------------------------------------------------
+
+
+@wrong("kv_cache", "the cache is emptied when it is full")
+def _(x, query_weight, key_weight, value_weight, window):
+    ks, vs, out = [], [], []
+    for t in x:
+        if len(ks) == window:
+            ks, vs = [], []
+        ks.append(t @ key_weight)
+        vs.append(t @ value_weight)
+        out.append(softmax(np.array(ks) @ (t @ query_weight) / math.sqrt(key_weight.shape[1])) @ np.array(vs))
+    return np.array(out)
+
+
+@wrong("kv_cache", "keys are stored, values are those of the last tokens in reverse", named=("v_prepend",))
+def _(x, query_weight, key_weight, value_weight, window):
+    ks, vs, out = [], [], []
+    for t in x:
+        ks, vs = [*ks, t @ key_weight][-window:], [*vs, t @ value_weight][-window:]
+        out.append(softmax(np.array(ks) @ (t @ query_weight) / math.sqrt(key_weight.shape[1])) @ np.array(vs[::-1]))
+    return np.array(out)
+
+
+@wrong("kv_cache", "the key asks", named=("key_asks",))
+def _(x, query_weight, key_weight, value_weight, window):
+    ks, vs, out = [], [], []
+    for t in x:
+        ks, vs = [*ks, t @ key_weight][-window:], [*vs, t @ value_weight][-window:]
+        out.append(softmax(np.array(ks) @ ks[-1] / math.sqrt(key_weight.shape[1])) @ np.array(vs))
+    return np.array(out)
+
+
+wrong("paged_lookup", "the table is not used", named=("no_table",))(lambda pages, table, positions: pages.reshape(-1, pages.shape[2])[positions])
+wrong("paged_lookup", "the slot counted from the end", named=("from_the_end",))(
+    lambda pages, table, positions: pages[table[positions // pages.shape[1]], -1 - positions % pages.shape[1]]
+)
+wrong("linear_step", "the value is divided by the number of features")(
+    lambda state, total, query, key, value: (
+        state + np.outer(key, value) / len(key), total + key, query @ (state + np.outer(key, value) / len(key)) / (query @ (total + key))
+    )
+)
+wrong("linear_step", "the output is divided by the sum of the query")(
+    lambda state, total, query, key, value: (
+        state + np.outer(key, value), total + key, query @ (state + np.outer(key, value)) / query.sum()
+    )
+)
+
+# --- training -------------------------------------------------------------------------------------
+
+
+@wrong("cross_entropy_backward", "smoothed targets", named=("smoothed",))
+def _(weights, targets, keep):
+    right = 0.9 * np.eye(weights.shape[-1])[targets] + 0.1 / weights.shape[-1]
+    return (weights - right) * keep[..., None] / keep.sum()
+
+
+@wrong("cross_entropy_backward", "each row less its mean", named=("times_weights",))
+def _(weights, targets, keep):
+    d = (weights - np.eye(weights.shape[-1])[targets]) * keep[..., None] / keep.sum()
+    return d * weights
+
+
+@wrong("adam_direction", "absolute values for the squares", named=("absolute",))
+def _(gradients, beta1, beta2, epsilon):
+    m, s = 0.0, 0.0
+    for g in gradients:
+        m, s = beta1 * m + (1 - beta1) * g, beta2 * s + (1 - beta2) * abs(g)
+    t = len(gradients)
+    return m / (1 - beta1**t) / (np.sqrt(s / (1 - beta2**t)) + epsilon)
+
+
+@wrong("adam_direction", "the gradients in the opposite order", named=("backwards",))
+def _(gradients, beta1, beta2, epsilon):
+    m, s = 0.0, 0.0
+    for g in gradients[::-1]:
+        m, s = beta1 * m + (1 - beta1) * g, beta2 * s + (1 - beta2) * g * g
+    t = len(gradients)
+    return m / (1 - beta1**t) / (np.sqrt(s / (1 - beta2**t)) + epsilon)
+
+
+# --- puzzles --------------------------------------------------------------------------------------
+
+
+@wrong("soft_maximum_slopes", "the temperature multiplies inside", named=("multiplied",))
+def _(x, temperature):
+    z = (x - x.max(-1, keepdims=True)) * temperature
+    lse = np.log(np.exp(z).sum(-1))
+    p = np.exp(z - lse[..., None])
+    return p, lse - (p * z).sum(-1)
+
+
+@wrong("soft_maximum_slopes", "the entropy without its weights")
+def _(x, temperature):
+    p = softmax(x / temperature)
+    return p, -np.log(p).sum(-1)
+
+
+@wrong("softcap_backward", "tanh in the place of its slope")
+def _(d_out, scores, cap):
+    t = np.tanh(scores / cap)
+    return d_out * t, (d_out * (t - scores / cap * (1 - t**2))).sum()
+
+
+@wrong("softcap_backward", "the cap multiplies inside")
+def _(d_out, scores, cap):
+    t = np.tanh(scores * cap)
+    return d_out * (1 - t**2), (d_out * (t - scores * cap * (1 - t**2))).sum()
+
+
+@wrong("rms_backward", "the mean is taken off first, as in a layer norm", named=("layer_norm",))
+def _(d_out, query, gain):
+    c = query - query.mean(-1, keepdims=True)
+    r = np.sqrt((c**2).mean(-1, keepdims=True))
+    y, g = c / r, d_out * gain
+    return (g - y * (g * y).mean(-1, keepdims=True)) / r, (d_out * y).reshape(-1, len(gain)).sum(0)
+
+
+@wrong("rms_backward", "d_gain is a mean over the queries", named=("gain_mean",))
+def _(d_out, query, gain):
+    r = np.sqrt((query**2).mean(-1, keepdims=True))
+    y, g = query / r, d_out * gain
+    return (g - y * (g * y).mean(-1, keepdims=True)) / r, (d_out * y).reshape(-1, len(gain)).mean(0)
