@@ -1,6 +1,5 @@
 """The exercise on the traffic of Flash attention: how many queries fit into the fast memory, and what that costs."""
 
-import math
 
 import numpy as np
 

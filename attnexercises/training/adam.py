@@ -88,7 +88,7 @@ _ADAM = Exercise(
             sets="root loop"),
         Mistake("no_epsilon", "+ epsilon ->",
             "Epsilon is missing. Without it, a number whose gradient has always been zero gives 0 / 0.", 3, sets="root"),
-        Mistake("one_beta", "mean = square = -> beta2 = beta1\nmean = square =",
+        Mistake("one_beta", "epsilon): -> epsilon):\n    beta2 = beta1",
             "You used beta1 for both averages. The squares have a beta of their own.", 2),
         Mistake("absolute", "gradient**2 -> np.abs(gradient)",
             "You averaged the absolute values. The second average is that of the squares.", 2),

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from exercise_cases import EXERCISES, FUNCTIONS, bits, every_function, pairs
+from exercise_cases import EXERCISES, bits, every_function, pairs
 from mutants import mutants
 from styles import ways
 from truth import false_clauses

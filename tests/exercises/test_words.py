@@ -1,6 +1,5 @@
 """How a check reads: at most twelve lines, whole words and whole sentences, and labels that read like labels."""
 
-import numpy as np
 import pytest
 from answers import first_line, right
 from exercise_cases import EXERCISES, bits
