@@ -22,7 +22,7 @@ def _bytes_by_counting():
 _BYTES = value_exercise(
     title="How large is the cache?", level="easy", minutes=5, answer=_kv_cache_bytes, oracle=_bytes_by_counting,
     mistakes=(
-        Mistake("no_values", "return 2 * -> return", "Half of it is missing. The cache holds a value beside each key.", 2),
+        Mistake("no_values", "return 2 * -> return", "Half of it is missing: either the values, or two of the four bytes of each number.", 2),
         Mistake("query_heads", "1000, 4 -> 1000, 12",
             "You counted a key for each of the 12 query heads. They share 4 key heads.", 1),
         Mistake("with_queries", "return 2 -> return 3", "You counted three arrays. A query is used once and is not kept.", 2),
