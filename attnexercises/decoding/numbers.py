@@ -23,8 +23,7 @@ _BYTES = value_exercise(
     title="How large is the cache?", level="easy", minutes=5, answer=_kv_cache_bytes, oracle=_bytes_by_counting,
     mistakes=(
         Mistake("half", "return 2 * -> return",
-            "That is half. Either the values are missing, which a cache holds beside the keys, or you counted 2 bytes for a number; "
-            "float32 takes 4.", 2),
+            "Half of it is missing: either the values, or two of the four bytes of each number.", 2),
         Mistake("query_heads", "1000, 4 -> 1000, 12",
             "You counted a key for each of the 12 query heads. They share 4 key heads.", 1),
         Mistake("with_queries", "return 2 -> return 3", "You counted three arrays. A query is used once and is not kept.", 2),
