@@ -6,7 +6,7 @@ from formula_cases import D, N, V, agree, softmax
 
 def test_page_table(rng):
     r"""\begin{aligned} K_j = \texttt{pages}[&\texttt{table}[\lfloor j/B\rfloor],\\ &j\bmod B] \end{aligned}"""
-    B, table = 3, [1, 5, 2, 4]
+    B, table = 3, [1, 5, 0, 6]
     pages, text = np.zeros((7, B, D)), rng.normal(size=(11, D))
     for block, page in enumerate(table):  # the text is cut into blocks, and each is stored in its page
         rows = text[block * B : (block + 1) * B]
