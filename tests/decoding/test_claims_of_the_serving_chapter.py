@@ -261,3 +261,21 @@ def test_b_bits_have_two_to_the_b_levels(bits):
     assert np.all(np.abs(stored - rows).max(axis=1) <= step / 2 + 1e-12)
     by_its_largest = np.round(rows / np.abs(rows).max(axis=1, keepdims=True) * (2 ** (bits - 1) - 1))
     assert len(np.unique(by_its_largest)) < 2**bits  # a unit without an offset loses a level
+
+
+@pytest.mark.thorough
+def test_two_bits_hurt_the_writer_and_eight_do_not(chapter):
+    cells = {cell.id: cell.source for cell in nbformat.read(CHAPTERS / "11_serving.ipynb", as_version=4).cells}
+    names = dict(chapter)
+    exec(cells["bits-run"].split("start_of_tenth")[0], names)
+    prose, alphabet = chapter["prose"], chapter["writer"].alphabet
+    cut = len(prose) * 9 // 10
+    often = -np.mean([np.log(prose[:cut].count(letter) / cut) * prose[cut:].count(letter) for letter in alphabet if letter in prose[:cut]])
+    often *= sum(letter in prose[:cut] for letter in alphabet) / len(prose[cut:])
+    assert 2.85 < often < 2.95  # letter frequencies alone
+    for seed in range(100, 108):
+        starts = np.random.default_rng(seed).integers(0, 9000, 6)
+        whole = names["loss"](starts)
+        assert abs(names["loss"](starts, 8) - whole) < 0.01
+        assert 0.4 < names["loss"](starts, 2) - whole < 1.2
+        assert names["loss"](starts, 2) < often - 0.3
