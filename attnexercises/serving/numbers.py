@@ -40,7 +40,7 @@ _BLOCKS = value_exercise(
         Mistake("own_only", lambda: 5,
             "You counted only the pages that belong to one text. The pages that all three share take memory, too.", 3),
         Mistake("own_rounded_down", lambda: 3 + sum((2 + more) // 16 for more in (10, 20, 30)),
-            "A page takes its whole memory even if a text does not fill it, so round up.", 3),
+            "Only the pages that the prompt fills are shared. Each text has pages of its own for the rest, and their number is rounded up.", 3),
         Mistake("slots", lambda: 8 * 16, "That is how many tokens would fit into the pages. The question asks for the number of pages.", 3),
         Mistake("tokens", lambda: 110, "That is the number of tokens in the cache. The question asks for the number of pages.", 1),
     ),

@@ -5,8 +5,8 @@ from formula_cases import D, N, V, agree, softmax
 
 
 def test_page_table(rng):
-    r"""K_j = \texttt{pages}[\texttt{table}[\lfloor j/B\rfloor],\, j\bmod B]"""
-    B, table = 3, [1, 5, 2, 4]
+    r"""\begin{aligned} K_j = \texttt{pages}[&\texttt{table}[\lfloor j/B\rfloor],\\ &j\bmod B] \end{aligned}"""
+    B, table = 3, [1, 5, 0, 6]
     pages, text = np.zeros((7, B, D)), rng.normal(size=(11, D))
     for block, page in enumerate(table):  # the text is cut into blocks, and each is stored in its page
         rows = text[block * B : (block + 1) * B]
@@ -16,8 +16,8 @@ def test_page_table(rng):
 
 
 def test_checked_guesses(rng):
-    r"""\begin{aligned} &\min(p_j,\tilde p_j)\\ &\;+ \Bigl(1-\sum_i\min(p_i,\tilde p_i)\Bigr)\frac{\max(0,p_j-\tilde
-    p_j)}{\sum_i\max(0,p_i-\tilde p_i)} = p_j \end{aligned}"""
+    r"""\begin{aligned} p_j = {}&\min(p_j,\tilde p_j)\\ &+ \Bigl(1-\sum_i\min(p_i,\tilde p_i)\Bigr)\\
+    &\;\times\frac{\max(0,p_j-\tilde p_j)}{\sum_i\max(0,p_i-\tilde p_i)} \end{aligned}"""
     p, draft = softmax(rng.normal(size=N)), softmax(rng.normal(size=N))
     both, missing = np.minimum(p, draft), np.maximum(0, p - draft)
     agree(both + (1 - both.sum()) * missing / missing.sum(), p)
