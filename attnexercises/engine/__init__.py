@@ -9,15 +9,16 @@ stand in the order in which the path enters them, and it enters no others:
    `session` undoes what the answer changes.
 4. `diagnose` compares the outcomes with the right ones and with those of all known mistakes, which `edits` makes out of
    the solution.
-5. `transposes` finds out whether a `.T` is to blame. `relations` measures how a wrong array differs from the right one.
+5. `transposes` finds out whether a `.T` is to blame, and `ignored` whether an argument goes unused. `description` says how
+   a wrong array differs from the right one, which `relations` measures.
 6. `failing_case.smallest` searches for the smallest input that goes wrong, of which `failing_case.case` is a record.
 7. `output` prints the lines, and `failing_case.as_text` or `as_html` shows that input.
 
 On the way they ask the files that only hold something: `model` (what an exercise consists of), `registry` (all exercises
-of the book), `blanks` (what `TODO` is), `claims` (what can be said about a wrong answer, and in which words) and
-`reader.record` (what a reader has done so far).
+of the book), `blanks` (what `TODO` is), `claims` (what can be said about a wrong answer, and in which words), `compared`
+(an output beside the right one) and `reader.record` (what a reader has done so far).
 
-Some answers take a side path: `plain_data` is the form in which a result comes from the copy, `crash` finds the reader's
-own line at which an exception was raised, and `partial_answers` judges the outputs of an unfinished answer that do not
-depend on a blank.
+Some answers take a side path: `guard` says what the copy may not do, `plain_data` is the form in which its result comes,
+`crash` finds the reader's own line at which an exception was raised, and `partial_answers` judges the outputs of an
+unfinished answer that do not depend on a blank.
 """

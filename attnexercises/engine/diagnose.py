@@ -11,11 +11,11 @@ from itertools import combinations
 
 import numpy as np
 
-from attnexercises.engine import relations
+from attnexercises.engine import compared, description
 from attnexercises.engine.calls import argument_names, arguments, run_trusted
 from attnexercises.engine.claims import RANGES, Claim, Size
+from attnexercises.engine.compared import Compared
 from attnexercises.engine.edits import fit_together
-from attnexercises.engine.relations import Compared
 
 SAME = 1e-6  # relative tolerance within which an answer counts as equal to a known wrong answer
 
@@ -189,8 +189,8 @@ def _claim(exercise, outcomes, probe, name, got, right_one):
     claim = kind_problem(got, right_one)
     if not claim and exercise.value:
         words = _words(exercise) if got.dtype.kind == "U" else ()
-        claim = relations.describe_value(got, right_one, exercise.rtol, words)
-    claim = claim or relations.describe(arrays)
+        claim = description.describe_value(got, right_one, exercise.rtol, words)
+    claim = claim or description.describe(arrays)
     return replace(claim, outputs=(name,)) if several else claim
 
 
@@ -229,7 +229,7 @@ def symptom(exercise, outcomes, found):
     else:
         shown = [mistake.shows for mistake in exercise.mistakes if mistake.id in found]
         names = dict.fromkeys(name for names in shown for name in names.split())
-        claims = tuple(relations.seen(names, cases(exercise, outcomes))) if names else ()
+        claims = tuple(compared.seen(names, cases(exercise, outcomes))) if names else ()
     return "; ".join(map(str, claims)) + "." * bool(claims), claims
 
 

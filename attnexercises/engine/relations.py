@@ -1,12 +1,8 @@
-"""Find out which claims hold about a wrong answer.
+"""What a wrong array has to do with the right one: its negative, twice its size, its columns in another order.
 
-Each function in `CLAIMS` takes a list of `Compared`, one for each case. It returns the `Claim` if it holds in all of
-these cases, otherwise None. `said` finds the widest range of cases in which one claim holds, and `seen` picks the first
-of several claims that holds. `describe` finds out what is wrong with arrays that no known mistake explains.
+Each function takes a list of `Compared`, one for each case. It returns the `Claim` if it holds in all of these cases,
+otherwise None. Those in `CLAIMS` can be named by a known mistake.
 """
-
-from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 
@@ -242,81 +238,7 @@ def _right(cases):
     return all(agree(case.got, case.want) for case in cases)
 
 
-LONGEST = 159  # characters that all sentences before the cause may have together
-
-
-class Compared(NamedTuple):
-    """One output of an answer on one probe, together with the right output.
-
-    Parameters
-    ----------
-    got, want : ndarray
-        The answer's array and the right one.
-    sizes : dict of Size to int
-        The sizes of the inputs' axes.
-    label : str
-        The label of the probe.
-    right : bool
-        Whether the output is right.
-    edge : bool
-        Whether the probe has the kind "edge".
-    """
-
-    got: object
-    want: object
-    sizes: dict = {}
-    label: str = ""
-    right: bool = False
-    edge: bool = False
-
-
-def seen(claims, outputs):
-    """Return those claims that hold, each with the widest range of cases in which it holds.
-
-    Parameters
-    ----------
-    claims : iterable of str
-        Names in `CLAIMS`. For each output, only the first claim that holds is said.
-    outputs : dict of str to list of Compared
-        The cases of each output.
-
-    Examples
-    --------
-    >>> right = np.array([[0.5, 0.5], [0.2, 0.8]])
-    >>> print(*seen(["total_sum", "rows_sum"], {"weights": [Compared(0.6 * right, right)]}))
-    not every row sums to 1: one sums to 0.6
-    """
-    found = {}
-    for name, cases in outputs.items():
-        claim = next(filter(None, (said(CLAIMS[claim], cases) for claim in claims)), None)
-        if claim:
-            found.setdefault(str(claim), (claim, []))[1].append(name)
-    told = [replace(claim, outputs=tuple(names) if len(outputs) > 1 else ()) for claim, names in found.values()]
-    while len("; ".join(map(str, told))) > LONGEST:
-        told.pop()
-    return told
-
-
-def said(claim, cases):
-    """The claim with the widest range in which it holds, or None.
-
-    The ranges are all cases, the wrong ones, the wrong ordinary ones, and one case.
-    """
-    wrong = [case for case in cases if not case.right]
-    ordinary = [case for case in wrong if not case.edge]
-    others = any(case.right and not case.edge for case in cases)
-    ranges = [("", cases), ("wrong", wrong), ("ordinary wrong" if others else "ordinary", ordinary)]
-    if claim is lost:  # it counts numbers, so it is about one case
-        ranges = []
-    first = (ordinary or wrong)[:1]
-    for where, some in [*ranges, ("case", first)]:
-        found = claim(some) if some and (claim in (lost, complement) or _comparable(some)) else None
-        if found:
-            return _on(found, first[0], cases) if where == "case" else replace(found, where=where)
-    return None
-
-
-def _comparable(cases):
+def comparable(cases):
     """Do all arrays hold finite numbers, in the right shape?"""
     return all(
         case.got.shape == case.want.shape and case.want.dtype.kind in "fiu" and case.got.dtype.kind in "fiu"
@@ -360,165 +282,7 @@ def _same_along(array, axis):
     return array.ndim >= 2 and array.shape[axis] > 1 and agree(array, np.take(array, [0], axis=axis) + 0 * array)
 
 
-UNFORESEEN = (
-    zero, factor, offset, transposed, one_element, function, row_factor, column_factor, row_offset, permuted, same_rows,
-    same_columns, rows_sum, negative_rows, rows_sum_to_zero,
-)  # fmt: skip
-
-
-def describe(cases):
-    """Return the claim to make about wrong arrays.
-
-    Parameters
-    ----------
-    cases : list of Compared
-        The cases of one output, of which at least one is wrong.
-
-    Returns
-    -------
-    Claim
-        A wrong shape or NaN, or else the first relation that holds, or else which numbers are wrong.
-
-    Examples
-    --------
-    >>> want = np.array([[1.0, 2.0], [4.0, 3.0]])
-    >>> print(describe([Compared(2 * want, want)]))
-    every number is 2 times the right one
-    >>> print(describe([Compared(want.T, want)]))
-    the last two axes are swapped (transposed)
-    """
-    wrong = [case for case in cases if not case.right]
-    stage = [case for case in wrong if not case.edge] or wrong
-    for case in stage:
-        plain = _shape(case.got, case.want) if case.got.shape != case.want.shape else lost([case])
-        if plain:
-            return _on(plain, case, cases)
-    if stage[0].want.dtype.kind == "b":
-        return said(complement, cases) or _on(_booleans(*stage[0][:2]), stage[0], cases)
-    found = said(whole_numbers, cases) or _digits(cases)
-    for claim in UNFORESEEN:
-        found = found or said(claim, cases)
-    return found or _on(_entries(*stage[0][:2]), stage[0], cases)
-
-
-def _digits(cases):
-    """The claim that the answer is right to some digits only, or None.
-
-    Ordinary inputs decide how many digits, because large scores lose more. Infinities that are right are left out.
-    """
-    cases = [_infinities_aside(case) for case in cases]
-    wrong = [case for case in cases if not case.right]
-    largest = max(float(np.abs(case.want).max(initial=0)) for case in cases) if _comparable(wrong) else np.nan
-    near = all(_relative_error(case.got, case.want) <= 1e-2 or agree(case.got - case.want + largest, largest) for case in wrong)
-    if not near and sum(case.got.size for case in wrong if not case.edge) < 12:
-        return None  # a few wrong numbers can lie near the right ones by chance
-    everywhere, ordinary = said(_precision, cases), said(_precision, [case for case in cases if not case.edge])
-    found = ordinary or everywhere
-    if found and found.where == "case" and len(wrong) > 1:
-        return None
-    return found if not ordinary or ordinary == everywhere or ordinary.where else replace(ordinary, where="ordinary")
-
-
-def _on(claim, case, cases):
-    """The claim, about this case alone. Its words name the case if there are several."""
-    return replace(claim, where="case", case=case.label) if case.label and len(cases) > 1 else claim
-
-
-def describe_value(got, want, rtol=1e-9, words=()):
-    """Return the claim to make about a wrong value, less exact than `describe`, so as not to give the answer away.
-
-    Parameters
-    ----------
-    got, want : ndarray
-        The reader's value and the right one.
-    rtol : float
-        The relative tolerance of a right value.
-    words : iterable of str
-        If the exercise asks for a word, the possible answers.
-
-    Examples
-    --------
-    >>> print(describe_value(np.array(20), np.array(10)))
-    your number is 2 times the right one
-    """
-    if got.dtype.kind == "U":
-        return Claim("word", {"word": got.tolist(), "words": sorted(words)})
-    if got.shape != want.shape:
-        if want.ndim == 0:
-            return Claim("bare number") if got.size == 1 else Claim("one number", {"count": got.size})
-        if got.ndim == 0:
-            return Claim("tuple")
-        return Claim("length", {"count": got.size, "of": want.size}) if got.ndim == want.ndim == 1 else _shape(got, want)
-    if not np.isfinite(got).all():
-        return Claim("not finite")
-    if want.ndim:
-        if np.array_equal(np.sort(got, axis=None), np.sort(want, axis=None)):
-            return Claim("order")
-        return Claim("wrong numbers", {"count": int((~np.isclose(got, want, rtol=rtol, atol=0)).sum()), "of": got.size})
-    return _number_value(float(got), float(want), max(rtol, 1e-6))
-
-
-def _number_value(got, want, rtol):
-    if np.isclose(got, -want, rtol=rtol, atol=0):
-        return Claim("sign")
-    for digits in range(6, 1, -1):  # a number further away may be near by chance
-        if got == float(f"{want:.{digits - 1}e}") and abs(got - want) < 0.02 * abs(want):
-            return Claim("rounded value", {"digits": digits})
-    for n in (2, 10, 100, 1000, 1024):
-        for kind, bottom, top in (("multiple", want, got), ("part", got, want)):
-            if np.isclose(top, n * bottom, rtol=rtol, atol=0):
-                return Claim(kind, {"n": n})
-    return Claim("side", {"much": "large" if got > want else "small", "told": min(got, want) < 0})
-
-
-def _booleans(got, want):
-    if want.ndim >= 2 and np.array_equal(got.swapaxes(-1, -2), want):
-        return Claim("transposed")
-    return Claim("booleans", {"of": want.size, "extra": int((got & ~want).sum()), "missing": int((want & ~got).sum())})
-
-
-def _shape(got, want):
-    return Claim("shape", {"got": got.shape, "want": want.shape})
-
-
-def _precision(cases):
-    """A claim on a nearly right answer: how many digits are right, and the likely cause; otherwise None."""
-    error = max((_relative_error(case.got, case.want) for case in cases), default=0)
-    narrow = any(_is_narrow(case.got) for case in cases)
-    if error >= 1e-3 or (error == 0 and not narrow) or (error > 5e-6 and factor(cases)):
-        return None
-    places = _rounded(cases)
-    if places:
-        return Claim("rounded", {"places": places})
-    digits = int(-np.log10(max(error, 1e-8 if narrow else 1e-16)))
-    single = 5 <= digits <= 8 and (narrow or not _one_sided(cases))
-    exact = single and all(np.array_equal(case.got, case.got.astype(np.float32)) for case in cases)
-    return Claim("digits", {"digits": 7 if digits in (6, 7, 8) else digits, "single": single, "rounded": not exact})
-
-
-def _is_narrow(array):
-    return array.dtype.kind == "f" and array.dtype.itemsize < 8
-
-
-def _rounded(cases):
-    """The number of decimals to which all numbers are the rounded right ones, or 0."""
-    for places in range(1, 10):
-        if all(_equal_rounded(case.got, case.got, places) for case in cases):
-            return places if all(_equal_rounded(case.got, case.want, places) for case in cases) else 0
-    return 0
-
-
-def _equal_rounded(got, want, places):
-    return np.allclose(got, np.round(want, places), rtol=1e-14, atol=10.0 ** -(places + 5))
-
-
-def _one_sided(cases):
-    """Are all numbers too small, or all too large? Rounding errors of float32 would have both signs."""
-    errors = np.concatenate([((got - want) * np.sign(want)).ravel() for got, want, *_ in cases])
-    return errors.size >= 12 and bool((errors <= 0).all() or (errors >= 0).all())
-
-
-def _infinities_aside(case):
+def infinities_aside(case):
     """The case with 0 in place of every infinity that is right."""
     got, want = case.got, case.want
     if got.shape != want.shape or got.dtype.kind != "f" or want.dtype.kind != "f":
@@ -527,28 +291,5 @@ def _infinities_aside(case):
     return case._replace(got=np.where(both, 0, got).astype(got.dtype), want=np.where(both, 0, want)) if both.any() else case
 
 
-def _relative_error(got, want):
+def relative_error(got, want):
     return float(np.abs(got - want).max(initial=0) / max(np.abs(want).max(initial=0), 1e-300))
-
-
-def _entries(got, want):
-    """The claim on how many numbers are wrong, along which axis they lie in a few places, and which is the first of them."""
-    scale = np.abs(want[np.isfinite(want)]).max(initial=0) if want.size else 0
-    wrong = ~((got == want) | (np.abs(got - want) <= CLOSE * max(float(scale), 1e-3)))
-    if not wrong.any():  # a difference that is smaller still
-        wrong = got != want
-    first = tuple(map(int, np.argwhere(wrong)[0]))
-    axis, at = _few_places(wrong)
-    values = {"wrong": int(wrong.sum()), "of": want.size, "axis": axis, "at": at, "first": first}
-    return Claim("entries", values | {"got": float(got[first]), "want": float(want[first])})
-
-
-def _few_places(wrong):
-    """The axis, counted from the end, along which the wrong numbers lie in fewest places, and these places; or (None, ())."""
-    found = []
-    for axis in range(-wrong.ndim, 0):
-        bad = np.moveaxis(wrong, axis, 0).reshape(wrong.shape[axis], -1).any(axis=1)
-        if not bad.all() and wrong.shape[axis] > 1:
-            found.append((bad.mean(), axis, tuple(map(int, np.flatnonzero(bad)))))
-    found = [(axis, at) for _, axis, at in sorted(found) if len(at) <= 4 or at[-1] - at[0] == len(at) - 1]
-    return found[0] if found else (None, ())

@@ -7,9 +7,9 @@ import pytest
 from answers import first_line, right
 
 from attnexercises import grade
-from attnexercises.engine import relations
+from attnexercises.engine import description
 from attnexercises.engine.registry import find
-from attnexercises.engine.relations import Compared
+from attnexercises.engine.compared import Compared
 
 RELATIONS = {
     "twice": (lambda x: 2 * right(x), "every number is 2 times the right one"),
@@ -61,8 +61,8 @@ def test_an_unknown_wrong_answer_is_described(case):
 def test_zeros_are_not_called_right_up_to_a_factor(axis):
     want = np.array([[1.0, 2.0, 4.0], [3.0, 5.0, 9.0], [2.0, 7.0, 1.0]])
     factors = np.expand_dims([0.0, 2.0, 3.0], axis)
-    assert "factor" not in str(relations.describe([Compared(factors * want, want)]))
-    assert "up to one factor" in str(relations.describe([Compared((factors + 2) * want, want)]))
+    assert "factor" not in str(description.describe([Compared(factors * want, want)]))
+    assert "up to one factor" in str(description.describe([Compared((factors + 2) * want, want)]))
 
 
 def test_a_transposed_answer_is_described():

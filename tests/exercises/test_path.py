@@ -39,6 +39,8 @@ def unforeseen(x):
 
 def test_the_path_is_the_one_that_is_told(monkeypatch, capsys):
     monkeypatch.setattr(isolation, "possible", lambda: False)  # what happens in a copy cannot be seen here
+    check("softmax", unforeseen)  # the exercises are loaded when the first answer comes
+    capsys.readouterr()
     diagnose.variant.cache_clear(), edits.fit_together.cache_clear()  # tests before this one may have asked the same
     entered = [name.removeprefix("engine.") for name in files_entered(lambda: check("softmax", unforeseen))]
     assert "every number is 1.3 times the right one" in capsys.readouterr().out
@@ -47,7 +49,7 @@ def test_the_path_is_the_one_that_is_told(monkeypatch, capsys):
     steps = [name for name in re.findall(r"`([\w.]+)`", path) if name not in ("as_html", ".T")]
     held = re.findall(r"`([\w.]+)` \(", holding) + ["reader.record", "softmax.forward"]
     assert set(entered) == {*steps, *held}
-    assert len(steps) <= 14 and not set(entered) & set(re.findall(r"`(\w+)`", aside))
+    assert len(steps) <= 16 and not set(entered) & set(re.findall(r"`(\w+)`", aside))
 
 
 def test_no_lower_layer_imports_what_the_reader_calls():

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from attnexercises.engine.claims import Size, number
-from attnexercises.engine.relations import CLAIMS, Compared, said, seen
+from attnexercises.engine.compared import Compared, said, seen
+from attnexercises.engine.relations import CLAIMS
 
 WEIGHTS = np.array([[0.5, 0.3, 0.2], [0.1, 0.2, 0.7], [0.25, 0.25, 0.5]])
 GRADIENT = np.array([[1.0, -3.0, 2.0], [0.5, 0.25, -0.75], [4.0, -1.0, -3.0]])
