@@ -15,8 +15,8 @@ stand in the order in which the path enters them, and it enters no others:
 7. `output` prints the lines, and `failing_case.as_text` or `as_html` shows that input.
 
 On the way they ask the files that only hold something: `model` (what an exercise consists of), `registry` (all exercises
-of the book), `blanks` (what `TODO` is), `claims` (what can be said about a wrong answer, and in which words), `compared`
-(an output beside the right one) and `reader.record` (what a reader has done so far).
+of the book), `blanks` (what `TODO` is), `claims` (what can be said about a wrong answer, and in which words),
+`compared` (an output beside the right one) and `reader.record` (what a reader has done so far).
 
 Some answers take a side path: `guard` says what the copy may not do, `plain_data` is the form in which its result comes,
 `crash` finds the reader's own line at which an exception was raised, and `partial_answers` judges the outputs of an

@@ -162,7 +162,6 @@ WORDS = {
     "row offsets": "right up to one constant added to each row (the last axis)",
     "permuted": "the right numbers, in other places",
     "whole numbers": lambda dtype: f"the result holds whole numbers only (its dtype is {dtype}), so every decimal is cut off",
-    "difference": lambda n: f"the largest difference from the right answer is {number(n)}",
     "entries": _entries,
     "function": lambda name: f"every number is {name} the right one",
     "same rows": "all rows are the same, and they should differ",

@@ -49,6 +49,7 @@ GRACE = 1.0
 OURS = 60.0  # seconds of computing for what the judge does between two calls
 LOOK = 1.0  # seconds between two observations of a copy that sends nothing
 MOMENTS = 100  # hundredths of a second for a copy that has closed the pipe, to end by itself
+LOST = 64  # the exit code of a copy whose pipe the answer has closed
 ASLEEP = 3  # a copy counts as asleep after this many observations in a row without any progress
 MUCH = 2**30  # bytes; a copy that held less than that in addition to the session's has not used up the machine's memory
 
@@ -100,6 +101,8 @@ def _copy(exercise, answer, details):
     try:
         os.close(ours)
         _judge_here(exercise, answer, details, theirs)
+    except OSError:
+        _leave(LOST)
     finally:
         _leave(0)
 
@@ -330,6 +333,8 @@ def _killed(status):
 
 def _how_it_ended(status):
     """Say in a word or two how the copy ended, for the message of the check."""
+    if os.WIFEXITED(status) and os.WEXITSTATUS(status) == LOST:
+        return "it closes files that are not its own"
     if not os.WIFSIGNALED(status):
         return f"exit code {os.WEXITSTATUS(status)}"
     if _killed(status):

@@ -1,5 +1,6 @@
 """The exercise on the traffic of Flash attention: how many queries fit into the fast memory, and what that costs."""
 
+import math  # noqa: F401  edits of the solution use it
 
 import numpy as np
 

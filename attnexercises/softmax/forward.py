@@ -133,7 +133,7 @@ SOFTMAX = Exercise(
             "exponentials.sum(axis=-1, keepdims=True))",
             "You took the logarithm at the end. Return the weights themselves.", 3, sets="log"),
         Mistake("base_2", "np.exp(shifted) -> np.exp2(shifted)",
-            "You took powers of 2. A softmax takes powers of e, with `np.exp`.", 2, sets="total"),
+            "You took powers of 2. A softmax takes powers of e.", 2, sets="total"),
         Mistake("standardised", "return exponentials / exponentials.sum(axis=-1, keepdims=True) -> return _once_more((x - x.mean(axis=-1, keepdims=True)) / x.std(axis=-1, keepdims=True))",
             "You divided by the standard deviation of the row. Only a shift leaves the weights as they are; a factor changes "
             "them.", 2, sets="scores"),
