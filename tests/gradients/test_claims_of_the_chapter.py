@@ -22,7 +22,6 @@ def page():
         exec(cells["learn-train"].partition("yours =")[0], names)
         for id in ("tiny-slopes", "tiny-example", "loops", "loops-check", "library-agrees", "candidates-measured", "steps-methods"):
             exec(cells[id], names)
-        exec(cells["training-extra"].partition("extras =")[0], names)
     return names
 
 
@@ -117,27 +116,6 @@ def test_an_offset_stops_candidate_3_and_sometimes_candidate_1(page, options):
     assert learn(3, 2.0) >= 6
     assert learn(1, 2.0) == 8
     assert 0 < learn(1, 5.0) < 8
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("options", [PATIENT, {"rate": 0.05, "steps": 600}], ids=str)
-def test_a_large_extra_push_with_reversed_signs_stops_the_training_and_either_alone_does_not(page, options):
-    def learn(extra, common=0.0):
-        ends = results(page, page["with_extra"](extra, common), common=common, seeds=range(8, 16), **options)
-        return sum(loss < 0.5 for loss, _ in ends)
-
-    assert learn(lambda D, without: 20 * D) == 8
-    assert learn(lambda D, without: -D) == 8
-    assert learn(lambda D, without: -20 * D) == 0
-    assert learn(lambda D, without: np.abs(D) * np.sign(without), 5.0) == 8
-
-
-def test_candidate_3_is_the_right_gradient_and_an_extra_push(page):
-    for seed in range(8):
-        inputs = np.random.default_rng(seed).standard_normal((4, 6, 6))
-        for extra, number in ((lambda D, without: D, 3), (lambda D, without: 0 * D, 4)):
-            for a, b in zip(page["with_extra"](extra)(*inputs), page["candidates"][number](*inputs), strict=True):
-                np.testing.assert_allclose(a, b, atol=1e-12)
 
 
 def test_the_right_gradient_takes_the_same_steps_with_the_offset(page):
