@@ -242,6 +242,11 @@ def test_stretches_need_half_of_the_moves_and_fair_deals_need_all(page, workers)
     assert moves["stripes"] == moves["zigzag"] == workers * (workers - 1) == 2 * moves["stretches"]
 
 
+def test_a_million_tokens_take_minutes_at_the_peak():
+    operations = 32 * 32 * 4 * 64 * (10**6) ** 2
+    assert 4 * 60 < operations / 989e12 < 5 * 60
+
+
 def test_gathered_keys_of_one_layer_fit():
     of_a_layer = 10**6 * 32 * (64 + 64) * 2
     assert of_a_layer == pytest.approx(8.2e9, rel=0.01) and 32 * of_a_layer == pytest.approx(262e9, rel=0.01)
@@ -278,7 +283,6 @@ def test_one_kernel_that_adds_in_another_order_has_other_bits(page, seed):
 def test_travelling_queries_in_bytes():
     d = 64
     assert (2 * 2 * d, 2 * d + 4 * d + 4) == (256, 388)  # keys and values; query in float16, output and logsumexp in float32
-    assert (2 * 2 * d + 4 * 2 * d, 2 * 2 * d + 4 * d + 8) == (768, 520)
 
 
 def test_the_tokens_that_a_ring_needs(page):
