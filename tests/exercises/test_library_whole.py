@@ -142,5 +142,5 @@ def test_the_capstone_runs_on_the_functions_of_the_reader(solved_file):
     run_in_kernel(notebook, CAPSTONE.parent, ATTNLIB_LIBRARY=str(solved_file))
     _, loaded, _, _, compared, tested = map(shown, notebook.cells)
     assert loaded == "Yours, from my_attention.py: flash_forward, flash_backward, mha, mha_backward."
-    assert compared.split().count("yes") == 18 and " no " not in compared
+    assert compared.strip().endswith("largest difference below 1e-12.")
     assert tested.endswith("functions; all pass.") and "not saved yet" not in tested
