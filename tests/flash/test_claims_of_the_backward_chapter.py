@@ -235,7 +235,7 @@ def page():
     names = {"my_forward": lambda *args: flash_attention(*args[:3], causal=args[4])}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("attnpage.plotting.setup", lambda: None)
-        for id in ("imports", "capstone-layer", "capstone-inputs"):
+        for id in ("imports", "capstone-layer"):
             exec(cells[id], names)
     return names
 
