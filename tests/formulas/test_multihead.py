@@ -26,7 +26,7 @@ def test_layer(rng):
     r"""\begin{gathered} Q_i = \underset{(q,m)}{X}\,\underset{(m,d)}{W^Q_i},\quad K_i =
     \underset{(k,m)}{C}\,\underset{(m,d)}{W^K_i}\\[4pt] V_i =
     \underset{(k,m)}{C}\,\underset{(m,v)}{W^V_i}\\[4pt] O_i = \operatorname{attention}(Q_i, K_i, V_i) \quad (q,v)\\[4pt]
-    \underset{(q,m)}{Y} = \underset{(q,\,h\cdot v)}{\bigl[\,O_1\cdots O_h\,\bigr]}\;\underset{(h\cdot
+    \underset{(q,m)}{Y} = \underset{(q,\,h\cdot v)}{\bigl[\,O_0\cdots O_{h-1}\,\bigr]}\;\underset{(h\cdot
     v,\,m)}{W^O} \end{gathered}"""
     params, x, context = layer(rng)
     outs = []
@@ -40,7 +40,7 @@ def test_layer(rng):
 
 
 def test_circuits(rng):
-    r"""\begin{aligned} S_i &= c\,X\,\bigl(W^Q_i{W^K_i}^{\top}\bigr)\,C^\top\\[4pt] Y &= \sum_i
+    r"""\begin{aligned} S_i &= X\,\bigl(W^Q_i{W^K_i}^{\top}\bigr)\,C^\top/\sqrt d\\[4pt] Y &= \sum_i
     P_i\,C\,\bigl(W^V_iW^O_i\bigr) \end{aligned}"""
     params, x, context = layer(rng)
     of_query, of_key, of_value = (blocks(params.arrays()[f"{name}_weight"], 1) for name in ("query", "key", "value"))
@@ -69,9 +69,10 @@ def test_linear_layer(rng):
 
 
 def test_layer_backward(rng):
-    r"""\begin{gathered} dW^O = H^\top dY,\quad db^O = \textstyle\sum dY\\ [\,dO_1\cdots dO_h\,] =
+    r"""\begin{gathered} dW^O = H^\top dY,\quad db^O = \textstyle\sum dY\\ [\,dO_0\cdots dO_{h-1}\,] =
     dY\,{W^O}^\top\\[6pt] dQ_i,\, dK_i,\, dV_i \text{ from } dO_i \text{ by (3.6)}\\ dQ =
-    [\,dQ_1\cdots dQ_h\,], \text{ and so } dK, dV\\[6pt] dW^Q = X^\top dQ,\quad db^Q = \textstyle\sum dQ\\ dW^K = C^\top dK,\quad db^K = \textstyle\sum dK\\ dW^V = C^\top dV,\quad
+    [\,dQ_0\cdots dQ_{h-1}\,]\\
+    dK \text{ and } dV \text{ likewise}\\[6pt] dW^Q = X^\top dQ,\quad db^Q = \textstyle\sum dQ\\ dW^K = C^\top dK,\quad db^K = \textstyle\sum dK\\ dW^V = C^\top dV,\quad
     db^V = \textstyle\sum dV\\[6pt] dX = dQ\,{W^Q}^\top\\ dC = dK\,{W^K}^\top + dV\,{W^V}^\top
     \end{gathered}"""
     params, x, context = layer(rng, bias=True)
