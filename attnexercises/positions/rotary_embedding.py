@@ -57,6 +57,8 @@ def places(array):
             "The base is 1000 in yours. It is 10000.", 2, sets="speed"),
         Mistake("turned_twice", "cos, sin = -> angles = 2 * angles\ncos, sin =",
             "The angles are twice as large, as if a token were turned twice.", 2, sets="angle"),
+        Mistake("degrees", "cos, sin = -> angles = np.radians(angles)\ncos, sin =",
+            "The angles were converted as if they were degrees. They are in radians already.", 2, sets="angle"),
         Mistake("last_pos", "cos, sin = -> angles = angles[-1:] + 0 * angles\ncos, sin =",
             "All tokens were turned as if they stood at the last position. Each has its own.", 1, sets="place"),
         Mistake("to_the_end", "np.arange(0, d, 2) / d -> np.linspace(0, 1, d // 2)",

@@ -33,11 +33,6 @@ def trained(kind, task, draw):
     return page()["train"](kind, task, seed=draw)
 
 
-@cache
-def later(task, draw, change):
-    return page()["train"]("rotary", task, 50, 64, trained("rotary", task, draw), change, seed=draw + 100)
-
-
 def right(kind, task, draw, n=16, params=None, **how):
     return page()["right"](trained(kind, task, draw) if params is None else params, kind, task, n, **how)
 
@@ -50,8 +45,11 @@ def slow_hands_only(rotate):
     return lambda x, pos: np.concatenate([rotate(x, pos)[..., :FAST], squeezed(rotate)(x, pos)[..., FAST:]], axis=-1)
 
 
-def fast_hands_only(rotate):
-    return lambda x, pos: np.concatenate([squeezed(rotate)(x, pos)[..., :FAST], rotate(x, pos)[..., FAST:]], axis=-1)
+def larger_base(rotate):
+    def turned(x, pos):
+        return np.concatenate([rotate(x, pos / 10 ** (f / 24))[..., f : f + 2] for f in range(0, 24, 2)], axis=-1)
+
+    return turned
 
 
 # --- order ------------------------------------------------------------------------------------------
@@ -85,17 +83,9 @@ def test_the_numbers_about_sixty_four_hands():
     larger = 2 * np.pi * 500_000 ** (np.arange(64) / 64)
     ratio = larger / turn
     assert ratio[0] == 1 and np.all(np.diff(ratio) > 0), "a larger base slows the last hands most"
-    assert np.isclose(64 * 2 * np.pi, 402, atol=0.2)
-    assert abs(25 / (2 * np.pi) - 4) < 0.03 and abs(6 / (2 * np.pi) - 1) < 0.05
+    assert [np.sum((low < turn) & (turn < 10 * low)) for low in (10, 100)] == [16, 16]
     twelve = 2 * np.pi * 10000 ** (np.arange(12) / 12)
     assert np.sum(twelve < 16) == 2
-
-
-def test_evenly_spaced_hands_are_back_after_402_tokens_and_geometric_ones_are_not():
-    away = np.arange(101, 4097)[:, np.newaxis]
-    geometric, even = (np.cos(away * speeds).mean(axis=1) for speeds in (SPEEDS, np.arange(1, 65) / 64))
-    assert geometric.max() < 0.5 and even.max() > 0.999 and even[402 - 101] > 0.99
-    assert np.cos(np.arange(101, 4097)).max() > 0.9999, "one hand alone is back, too"
 
 
 # --- heads that look back ---------------------------------------------------------------------------
@@ -120,42 +110,53 @@ def test_scores_come_back_at_distances_that_were_not_trained(draw):
     inside = np.delete(score[:, :16], 3, axis=1).max(axis=1)
     assert np.all(score[:, :16].argmax(axis=1) == 3)
     assert np.all(score[:, 16:].max(axis=1) > inside), "further out they rise above all trained distances but three"
-    assert np.all(score[:, 16:].max(axis=1) > 0.75 * score[:, 3])
+    near = (score[:, 3] - score[:, 16:].max(axis=1)) / np.sqrt(24)
+    assert np.all(near < 2.5) and np.all((score[:, 3] - inside) / np.sqrt(24) > 2.8), "in the page's own run 2 and 3.5"
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("task", ["three back", "last capital"])
 @pytest.mark.parametrize("draw", DRAWS)
-def test_far_keys_are_to_blame(task, draw):
-    plain, hidden = (right("rotary", task, draw, 64, within=within) for within in (None, 16))
-    half = right("rotary", task, draw, 64, within=40)
-    assert np.all(hidden > 0.93) and np.all(hidden > plain) and plain.mean() < 0.92
-    assert half.mean() < hidden.mean() - 0.05, "to hide some far keys is not enough"
+def test_untrained_distances_are_to_blame_and_not_the_number_of_keys(task, draw):
+    plain, clipped = (right("rotary", task, draw, 64, furthest=furthest) for furthest in (None, 15))
+    assert np.all(clipped > 0.9) and np.all(clipped > plain - 0.02) and clipped.mean() > plain.mean() + 0.08
+    assert right("rotary", task, draw, 64, furthest=40).mean() < clipped.mean() - 0.05, "to clip only some untrained distances is not enough"
+    assert np.array_equal(right("rotary", task, draw, 64, furthest=63), plain), "and to clip none changes nothing"
+
+
+def test_a_clipped_distance_gives_the_score_of_a_key_that_far_away():
+    names = page()
+    params = {name: np.random.default_rng(0).standard_normal((8, *shape))
+              for name, shape in dict(token=(16, 24), Q=(24, 24), K=(24, 24), V=(24, 24), answer=(24, 8)).items()}  # fmt: skip
+    text = np.random.default_rng(1).integers(16, size=(8, 1, 9))
+    weights = names["forward"](params, text, "rotary", furthest=3)[1][4]
+    x = params["token"][np.arange(8)[:, np.newaxis, np.newaxis], text]
+    Q, K = (x @ params[name][:, np.newaxis] for name in "QK")
+    scores = np.full((8, 1, 9, 9), -np.inf)
+    for i in range(9):
+        for j in range(i + 1):
+            turned = rotary(K[..., j : j + 1, :], [-min(i - j, 3)])[..., 0, :]
+            scores[..., i, j] = (Q[..., i, :] * turned).sum(axis=-1) / np.sqrt(24)
+    np.testing.assert_allclose(weights, names["softmax"](scores), atol=1e-10)
 
 
 @pytest.mark.thorough
 def test_what_each_way_of_slowing_hands_helps():
-    changes = page()["as_trained"], squeezed, slow_hands_only, fast_hands_only
+    changes = page()["as_trained"], squeezed, slow_hands_only, larger_base
     three, capital = (np.array([[right("rotary", task, draw, 64, change=change) for draw in DRAWS] for change in changes])
                       for task in ("three back", "last capital"))  # fmt: skip
-    assert np.all(three[1] < 0.18) and np.all(three[3] < 0.18), "whoever slows the fast hands loses the distance"
-    assert np.all(three[2] > three[1]) and np.all(capital[1] > capital[2])
-    assert abs(np.sum(three[2] > three[0]) - 25) <= 1 and abs(np.sum(capital[1] > capital[0]) - 29) <= 1
-    assert np.all(three[2].mean(axis=1) > three[0].mean(axis=1) + 0.05)
-    assert np.all(capital[1].mean(axis=1) > capital[0].mean(axis=1) + 0.02)
-    assert np.all(capital[2].mean(axis=1) < capital[0].mean(axis=1)), "and what helps one task does not help the other"
+    assert np.all(three[1] < 0.18), "squeezing loses the exact distance"
+    assert np.sum(three[2] > three[0]) > 20 and np.sum(three[3] > three[0]) > 20
+    assert abs(np.sum(capital[1] > capital[0]) - 29) <= 1 and np.sum(capital[2] < capital[0]) > 20 and np.sum(capital[3] > capital[0]) > 28
+    plain, twelve = ([right("rotary", "twelve back", draw, 64, change=change, params=trained("rotary", "three back", draw))
+                      for draw in DRAWS] for change in (page()["as_trained"], squeezed))  # fmt: skip
+    assert np.median(twelve) > 0.4 and np.max(plain) < 0.25, "squeezed heads look twelve tokens back"
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("draw", DRAWS[:2])
-def test_after_fifty_more_steps_only_the_squeezed_heads_for_three_back_are_wrong(draw):
-    for change in (page()["as_trained"], squeezed, slow_hands_only):
-        for task in ("three back", "last capital"):
-            shares = right("rotary", task, draw, 64, later(task, draw, change), change=change)
-            if change is squeezed and task == "three back":
-                assert np.all(shares < 0.3)
-            else:
-                assert np.all(shares > 0.95)
+def test_further_training_can_mend_squeezed_heads_so_nothing_is_said_against_it():
+    params = page()["train"]("rotary", "three back", 400, 64, trained("rotary", "three back", 1), squeezed, seed=201)
+    assert np.all(right("rotary", "three back", 1, 64, params, change=squeezed) > 0.9)
 
 
 @pytest.mark.thorough
