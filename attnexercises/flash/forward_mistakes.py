@@ -37,7 +37,7 @@ FLASH_FORWARD = (
     Mistake("strict", "positions > last_visible -> positions >= last_visible",
             "The causal mask starts one key early. Query i may see key i + k - q itself.", 1, sets="diagonal"),
     Mistake("no_offset", "+ k - q ->",
-            "With more keys than queries the last query still has to see all keys. Add k - q to the row index.", 1),
+            "The mask leaves out the offset k - q. Query i sees keys up to i + k - q, so add k - q to the row index.", 1),
     Mistake("skip_diag_block",
             "new_maximum = -> cut = start + scores.shape[1] - 1 > np.arange(q)[:, np.newaxis] // block * block + k - q\n"
             "scores = np.where(causal & cut, -np.inf, scores)\nnew_maximum =",
