@@ -42,6 +42,7 @@ from tools.recorded.training_starts import (
     one,
     reverse,
     rounded,
+    slow,
     two,
     words,
 )
@@ -141,6 +142,16 @@ def test_two_layers_in_eight_starts():
         assert row["circuits"] == [20, 0, 20] and row["by_chance"] <= 3
         assert row["without_note"] < 3  # of 19, and 9.5 by chance: a letter avoids other copies of itself
         assert abs(row["beside"] - row["plateau"]) < 0.1  # two layers are hardly ahead of one around step 55
+
+
+def test_a_smaller_rate_is_not_enough_in_every_start():
+    ends = [row["right"] for row in STARTS["slow"]]
+    assert len(ends) == 8 and round(min(ends), 2) == 0.23 and round(max(ends), 2) == 0.95
+
+
+@pytest.mark.thorough
+def test_the_start_that_fails_at_the_smaller_rate_learns_with_more_steps():
+    assert slow(1)["right"] < 0.5 < 0.9 < slow(1, steps=1000)["right"]
 
 
 def test_one_layer_in_eight_starts():

@@ -42,7 +42,7 @@ def first_seen(tokens):
     return np.array([[token not in text[:i] for i, token in enumerate(text)] for text in tokens.tolist()])
 
 
-def learn(seed, next_batch, steps, start, **parts):
+def learn(seed, next_batch, steps, start, peak=0.01, **parts):
     rng = np.random.default_rng(seed)
     kept = {}
 
@@ -55,7 +55,7 @@ def learn(seed, next_batch, steps, start, **parts):
         lambda: next_batch(rng),
         lambda params, batch: transformer_loss(params, batch, **parts),
         steps=steps,
-        rate=lambda step: warmup_cosine(step, steps, peak=0.01, warmup=20),
+        rate=lambda step: warmup_cosine(step, steps, peak=peak, warmup=20),
         report=report,
     )
     return kept, losses
@@ -123,6 +123,13 @@ def two(seed, steps=300):
     )  # fmt: skip
 
 
+def slow(seed, steps=300):
+    """Two layers again, at a smaller rate."""
+    size = dict(vocabulary=20, n=24, m=48, heads=1, layers=2)
+    kept, _ = learn(seed, words, steps, size, peak=0.003, heads=1)
+    return dict(start=seed, right=right(kept[steps], fresh_texts(), heads=1))
+
+
 def one(seed, steps=3000):
     found, texts = dict(start=seed), fresh_texts(512)
     for heads in (1, 2, 4):
@@ -184,7 +191,7 @@ def reverse(seed, steps=120):
     )  # fmt: skip
 
 
-MODELS = {model.__name__: model for model in (two, one, double, block, reverse)}
+MODELS = {model.__name__: model for model in (two, slow, one, double, block, reverse)}
 
 
 def rounded(value):
