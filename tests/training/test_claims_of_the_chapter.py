@@ -30,7 +30,22 @@ from attnlib.training import (
 )
 from attnpage import training_progress
 from attnpage.buggy_run import FLOOR, healthy
-from tools.recorded.training_starts import BLOCK, FILE, TASK, block, composed_rows, double, fresh_texts, one, reverse, rounded, two
+from tools.recorded.training_starts import (
+    BLOCK,
+    FILE,
+    TASK,
+    block,
+    composed_rows,
+    double,
+    fresh_texts,
+    learn,
+    one,
+    reverse,
+    rounded,
+    slow,
+    two,
+    words,
+)
 
 DATA = Path(__file__).resolve().parents[2] / "chapters" / "data"
 NOTEBOOK = DATA.parent / "12_training.ipynb"
@@ -124,7 +139,19 @@ def test_two_layers_in_eight_starts():
         assert row["previous"] > 0.84 and row["induction"] > 0.96 and row["right"] > 0.97
         assert all(0.13 <= share <= 0.17 for share in row["without"][:2])
         assert all(0.05 <= share <= 0.08 for share in row["without"][2:])
-        assert row["circuits"] == [20, 0, 20]
+        assert row["circuits"] == [20, 0, 20] and row["by_chance"] <= 3
+        assert row["without_note"] < 3  # of 19, and 9.5 by chance: a letter avoids other copies of itself
+        assert abs(row["beside"] - row["plateau"]) < 0.1  # two layers are hardly ahead of one around step 55
+
+
+def test_a_smaller_rate_is_not_enough_in_every_start():
+    ends = [row["right"] for row in STARTS["slow"]]
+    assert len(ends) == 8 and round(min(ends), 2) == 0.23 and round(max(ends), 2) == 0.95
+
+
+@pytest.mark.thorough
+def test_the_start_that_fails_at_the_smaller_rate_learns_with_more_steps():
+    assert slow(1)["right"] < 0.5 < 0.9 < slow(1, steps=1000)["right"]
 
 
 def test_one_layer_in_eight_starts():
@@ -164,6 +191,23 @@ def close(found, recorded):
 @pytest.mark.parametrize("seed", [0, 3])
 def test_the_recorded_starts_can_be_trained_again(seed):
     close(rounded(two(seed)), STARTS["two"][seed])
+
+
+@pytest.mark.thorough
+def test_a_note_is_worth_nothing_while_nobody_reads_it():
+    """A fresh second layer above trained notes has no plateau. The control: trained letters and places, without notes."""
+    size = dict(vocabulary=20, n=24, m=48, heads=1, layers=2)
+    end = learn(0, words, 300, size, heads=1)[0][300]
+    found = []
+    for taken in (("tokens", "positions", "0."), ("tokens", "positions")):
+        rng = np.random.default_rng(1)
+        start = {name: end[name] if name.startswith(taken) else array for name, array in init_transformer(rng, **size).items()}
+        _, losses = train(
+            start, lambda rng=rng: words(rng), lambda params, batch: transformer_loss(params, batch, heads=1), steps=60,
+            rate=lambda step: warmup_cosine(step, 300, peak=0.01, warmup=20),
+        )  # fmt: skip
+        found.append(losses[50:].mean())
+    assert found[0] < 1 < 2 < found[1]
 
 
 @pytest.mark.thorough
@@ -325,7 +369,11 @@ def test_the_writer_has_no_induction_head(writer, seed):
 
 
 def test_the_writer_has_no_composed_circuit(writer):
-    assert max(composed_rows(writer.params)) <= 2
+    params = writer.params
+    assert max(composed_rows(params)) <= 2
+    for head in np.split(np.arange(64), 4):  # the notes of one head of layer 1
+        alone = params | {"0.out_weight": np.where(np.isin(np.arange(64), head)[:, np.newaxis], params["0.out_weight"], 0)}
+        assert max(composed_rows(alone)) <= 2
 
 
 @pytest.mark.parametrize("seed", range(8))
