@@ -18,10 +18,14 @@ NOTED = """() => {
 }"""
 
 
-@pytest.fixture(scope="module")
-def page(chromium, address, site):
-    """Chapter 1 with Python started by its first cell, and what the status line said meanwhile."""
+@pytest.fixture(scope="module", autouse=True)
+def pages_run(site):
     has_python(site)
+
+
+@pytest.fixture(scope="module")
+def page(chromium, address):
+    """Chapter 1 with Python started by its first cell, and what the status line said meanwhile."""
     with Watched(chromium, address, 1440, color_scheme="light") as watched:
         running = Running(watched.open(CHAPTER))
         watched.page.evaluate(NOTED)
