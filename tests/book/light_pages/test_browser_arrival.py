@@ -11,7 +11,7 @@ from tools import browser
 
 # Bytes of a first visit on a phone, as a server sends them with gzip; measured, and a tenth more.
 BUDGETS = {
-    "chapters/index.html": {"html": 18_000, "css": 38_500, "js": 43_500, "fonts": 134_000},
+    "chapters/index.html": {"html": 18_500, "css": 38_500, "js": 43_500, "fonts": 134_000},
     "chapters/02_attention.html": {"html": 60_000, "css": 38_500, "js": 54_000, "fonts": 198_000},
     "chapters/06_flash.html": {"html": 66_000, "css": 38_500, "js": 54_000, "fonts": 198_000},
 }
