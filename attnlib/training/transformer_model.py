@@ -69,6 +69,7 @@ def transformer(tokens, params, *, heads, positions="learned", residual=True, ca
 
     Examples
     --------
+    >>> from attnlib.training import init_transformer
     >>> rng = np.random.default_rng(0)
     >>> params = init_transformer(rng, vocabulary=5, n=7, m=6, heads=2, layers=1)
     >>> logits, saved = transformer([[1, 2, 3]], params, heads=2)
@@ -126,6 +127,7 @@ def transformer_backward(d_logits, params, saved):
 
     Examples
     --------
+    >>> from attnlib.training import init_transformer
     >>> rng = np.random.default_rng(0)
     >>> params = init_transformer(rng, vocabulary=5, n=7, m=6, heads=2, layers=1)
     >>> logits, saved = transformer([[1, 2, 3]], params, heads=2)
@@ -189,7 +191,7 @@ def transformer_loss(params, batch, *, heads, **parts):
 
     Examples
     --------
-    >>> from attnlib.training import reversal_batch
+    >>> from attnlib.training import init_transformer, reversal_batch
     >>> rng = np.random.default_rng(0)
     >>> params = init_transformer(rng, vocabulary=5, n=4, m=6, heads=1, layers=1)
     >>> loss, d_params = transformer_loss(params, reversal_batch(rng, b=3, n=4, vocabulary=5), heads=1, causal=False)

@@ -48,7 +48,7 @@ def test_the_first_page_has_a_card_for_each_chapter(site):
 
 def test_the_drawing_of_the_first_page_names_each_chapter_by_its_number(site):
     page = (site / "chapters" / "index.html").read_text(encoding="utf-8")
-    drawn = page[page.index('aria-labelledby="whole-title') : page.index("Every query is compared")]
+    drawn = page[page.index('aria-labelledby="whole-title') : page.index("The numbers are chapters")]
     assert "{chapter" not in drawn
     named = {int(number) for found in re.findall(r"chapters? (\d+(?: and \d+)*)<", drawn) for number in found.split(" and ")}
     assert named == {int(name[:2]) for name in CHAPTERS if name[0].isdigit()}, "chapters/diagrams/whole.svg names other chapters"
