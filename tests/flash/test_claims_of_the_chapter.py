@@ -73,8 +73,9 @@ def test_nothing_overflows(seed):
 
 
 def test_an_inverse_does_overflow():
-    with pytest.raises(FloatingPointError), np.errstate(over="raise"):
-        one_query(np.array([0.0, 700.0, 1400.0]), np.ones((3, 1)), [1, 2], of_a="inverse")
+    with np.errstate(all="ignore"):  # not "raise": the Python of the pages has no flag for an overflow
+        *_, a = one_query(np.array([0.0, 700.0, 1400.0]), np.ones((3, 1)), [1, 2], of_a="inverse")[-1]
+    assert not np.isfinite(a).all()
 
 
 def textbook(query, key, value):

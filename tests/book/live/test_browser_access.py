@@ -80,8 +80,10 @@ def test_running_pages_are_accessible_in_both_schemes(chromium, address, width):
         assert not watched.faults
 
 
-def test_editor_and_colours_have_one_height(own_desk):
-    page = own_desk.open(CHAPTER)
+@pytest.mark.parametrize("device", ["own_desk", "own_phone"])
+def test_editor_and_colours_have_one_height(request, device):
+    """Letters and caret lie on each other only if both break their lines at the same places."""
+    page = request.getfixturevalue(device).open(CHAPTER)
     Running(page)
     page.evaluate("document.querySelectorAll('details').forEach(box => { box.open = true; })")
     sizes = page.evaluate(
