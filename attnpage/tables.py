@@ -29,6 +29,8 @@ def table(columns, rows=None, *, formats=None, caption=None, row_header=True):
         whole numbers are shown in full, with commas from 10,000 on. Other numbers have
         as many decimals as the smallest of the column needs for three digits, at most
         four, and powers of ten where the column holds very large or very small numbers.
+        A value that is itself a sequence of numbers, one for each of several runs, is
+        shown as its lowest and its highest number, each with the column's format.
     caption : str, optional
         What the table shows.
     row_header : bool, default True
@@ -61,6 +63,11 @@ def table(columns, rows=None, *, formats=None, caption=None, row_header=True):
       0.25             98%
       1.00             67%
     100.00             34%
+    >>> table({"steps": [10, 100], "error": [[0.31, 0.24, 0.29], [0.02, 0.02, 0.02]]}, caption="Lowest and highest of three starts")
+    Lowest and highest of three starts
+    steps  error
+       10  0.24 to 0.31
+      100  0.02
     """
     if not isinstance(columns, dict):
         raise TypeError(f"table: columns must be a dict from name to values or formats; got {type(columns).__name__}.")
@@ -97,7 +104,8 @@ def _from_values(columns):
 
 
 def _default_format(column):
-    known = [abs(value) for value in column if isinstance(value, numbers.Real) and not _is_truth(value)]
+    every = [number for value in column for number in (value if _is_range(value) else [value])]
+    known = [abs(value) for value in every if isinstance(value, numbers.Real) and not _is_truth(value)]
     known = [value for value in known if math.isfinite(value)]
     if all(isinstance(value, numbers.Integral) for value in known):
         whole = ",d" if max(known, default=0) >= 10_000 else "d"
@@ -187,6 +195,14 @@ def _is_number(value):
     return value is None or (isinstance(value, numbers.Real) and not _is_truth(value))
 
 
+def _is_range(value):
+    """Whether a value is a sequence of numbers, of which the lowest and the highest are shown."""
+    if isinstance(value, (str, dict)) or not hasattr(value, "__iter__"):
+        return False
+    found = list(value)
+    return bool(found) and all(isinstance(number, numbers.Real) and not _is_truth(number) for number in found)
+
+
 def _is_truth(value):
     return isinstance(value, bool) or type(value).__name__ == "bool"  # NumPy's own is not a bool of Python
 
@@ -200,6 +216,9 @@ def _text(name, how, value):
         return "NaN"
     if isinstance(value, str):
         return value
+    if _is_range(value):
+        ends = [math.nan] if any(map(math.isnan, value)) else [min(value), max(value)]
+        return " to ".join(dict.fromkeys(_text(name, how, end) for end in ends))  # two ends that look alike: once
     try:
         return how(value) if callable(how) else format(value, how or "")
     except (TypeError, ValueError) as error:
