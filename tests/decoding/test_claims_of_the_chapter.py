@@ -266,6 +266,8 @@ def test_the_fourth_hand_alone_makes_old_keys_look_near():
         assert max(np.abs(found[name])) < 0.02
     assert min(found["the slow pair"]) > 0.4
     assert min(found["all pairs"]) > 1 > max(found["the slow pair"])
+    unseen = [distance for distance in range(128, 384) if distance * turns[SLOW] % 1 > 127 * turns[SLOW]]
+    assert unseen == [*range(128, 199), *range(326, 384)]  # where the loss rises, and where it does not
 
 
 @pytest.mark.thorough
@@ -275,6 +277,7 @@ def test_the_recorded_file_is_what_the_stored_writer_does(writer):
         for what, values in found.items():
             np.testing.assert_allclose(values, stored["caches"][name][what], atol=0.002)
     assert abs(harm(writer, TURNED["the slow pair"]) - stored["turned"]["the slow pair"]) < 0.002
+    assert harm(writer, TURNED["the slow pair"], far=230) < 0.05  # once round, it shows the angles of the training
 
 
 @pytest.mark.thorough
