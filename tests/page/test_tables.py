@@ -184,6 +184,7 @@ def test_several_runs_are_shown_by_their_lowest_and_their_highest():
     assert lines(table({"calls": [[25, 38, 30], range(80, 81)]})) == ["calls", "25 to 38", "80"]
     assert lines(table({"rise": [[-0.5, math.nan], [math.nan, 1]]})) == ["rise", "NaN", "NaN"]  # a run that failed is not hidden
     assert lines(table({"right": [[True, False]], "n": [1]}, formats={"right": str})) == ["right          n", "[True, False]  1"]
+    assert lines(table({"n": [[1, 3, 2]]}, formats={"n": lambda runs: f"{len(runs)} runs"})) == ["n", "3 runs"]
 
 
 def test_rows_may_be_made_as_they_are_asked_for_and_be_none():
@@ -203,7 +204,7 @@ def test_rows_may_be_made_as_they_are_asked_for_and_be_none():
         ({"n": "d"}, [(1.5,)], ValueError, "the format 'd' of column 'n' does not fit 1.5"),
         ({"n": ".1f"}, [([],)], ValueError, "the format '.1f' of column 'n' does not fit []"),
         ({"n": ".1f"}, [([1, "two"],)], ValueError, "the format '.1f' of column 'n' does not fit [1, 'two']"),
-        ({"n": "d"}, [([1, 1.5],)], ValueError, "the format 'd' of column 'n' does not fit 1.5"),
+        ({"n": "d"}, [([1, 1.5],)], ValueError, "the format 'd' of column 'n' does not fit [1, 1.5]"),
     ],
 )
 def test_what_does_not_fit_is_refused(columns, rows, error, said):
