@@ -13,7 +13,7 @@ settings.python = new URL(settings.python, root);
 settings.siteRoot = root;
 
 const store = new Store(root.pathname, (sentence) => head.warn(sentence));
-let session = null; // with the first click
+let session, model; // with the first click
 const head = new Head(document.querySelector(".live-head"), settings, {
   runAll: () => run(cells.filter((cell) => !cell.slow && cell !== scratch), null),
   stop,
@@ -70,6 +70,13 @@ async function run(first, last, next = false) {
     await Promise.race([begin(), halted]);
     for (const cell of all) {
       if (mine.stopped) break;
+      const wrong = await Promise.race([model.bring(cell, last), halted]);
+      if (mine.stopped) break;
+      if (wrong) {
+        (last ?? cell).tell("not run");
+        head.tell(wrong);
+        return;
+      }
       mine.now = all.length > 1 ? [`Running ${count + 1} of ${all.length}: `, cell] : ["Running ", cell];
       head.going(mine.now);
       const result = await runOne(cell);
@@ -96,9 +103,10 @@ async function run(first, last, next = false) {
 }
 
 async function begin() {
-  const { Session, Outputs, wake } = await later(settings.folder);
+  const { Session, Model, Outputs, wake } = await later(settings.folder);
   for (const cell of cells) cell.outputs ??= new Outputs(cell.box, cell.shown);
   session ??= new Session(settings, { progress: showLoading, lost });
+  model ??= new Model(settings, session, head);
   await session.start();
   wake((...step) => session.ask(...step), (sentence) => head.hear(sentence));
 }
@@ -159,6 +167,7 @@ function stop() {
   if (!going) return;
   going.stopped = true;
   going.halt();
+  model?.leave();
   head.going("Stopping");
   session?.stop();
 }
