@@ -69,7 +69,8 @@ def release(folder, needed, used=()):
     with tempfile.TemporaryDirectory() as place:
         write_safetensors(Path(place) / WEIGHTS, small)
         weights = (Path(place) / WEIGHTS).read_bytes()
-    return {CONFIG: (json.dumps({**config, "kept_tokens": kept}) + "\n").encode(), TOKENIZER: tokenizer, WEIGHTS: weights}
+    config |= {"vocab_size": len(kept), "kept_tokens": kept}
+    return {CONFIG: (json.dumps(config) + "\n").encode(), TOKENIZER: tokenizer, WEIGHTS: weights}
 
 
 def kept_tokens(pieces, needed, used=()):
