@@ -19,7 +19,8 @@ from pathlib import Path
 from sphinx.errors import ExtensionError
 
 from book.live import bundle, model
-from tools.installing import vendor_pyodide
+from tools.installing import model as minilm
+from tools.installing import vendor_pyodide, vendored
 
 SOURCES = Path(__file__).resolve().parent
 ROOT = SOURCES.parents[1]
@@ -50,7 +51,7 @@ def finish(app, exception):
     if exception is not None or app.builder.format != "html" or not folder.is_dir():
         return
     files = vendor_pyodide.listed()
-    if wrong := vendor_pyodide.problem(folder, files):
+    if wrong := vendored.problem(folder, files):
         raise ExtensionError(f"the Python for the pages is not whole: {wrong}; run: make live")
     site = Path(app.outdir)
     own = ours(files)
@@ -73,6 +74,8 @@ def trained(site, names):
     folder = ROOT / "_vendor" / "minilm"
     if not folder.is_dir():
         return {"needs": model.NEEDS}
+    if wrong := vendored.problem(folder, vendored.listed(minilm.SOURCE.listing)):
+        raise ExtensionError(f"the trained model for the pages is not whole: {wrong}; run: make model")
     return placed(site, model.release(folder, *model.texts(ROOT / "chapters", sorted(names))))
 
 

@@ -13,6 +13,8 @@ import small_model
 from attnlib.pretrained import WordPiece, load_pretrained, read_safetensors
 from book import live
 from book.live import bundle, model
+from tools.installing import vendor_pyodide
+from tools.site import build
 
 CHAPTERS = Path(__file__).resolve().parents[3] / "chapters"
 
@@ -181,6 +183,21 @@ def test_without_a_model_a_page_is_told_which_cells_need_it(tmp_path, monkeypatc
     monkeypatch.setattr(live, "ROOT", tmp_path)
     assert live.trained(tmp_path / "site", ["one"]) == {"needs": model.NEEDS}
     assert not (tmp_path / "site").exists()
+
+
+@pytest.mark.parametrize("changed", [False, True])
+def test_a_build_with_a_model_that_is_not_whole_stops_before_the_site_is_touched(whole, tmp_path, monkeypatch, changed):
+    monkeypatch.setattr(vendor_pyodide, "LIST", tmp_path / "nothing.sha256")
+    (tmp_path / "nothing.sha256").write_text("")
+    for folder in ("_vendor/pyodide", "_vendor/minilm", "html"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "html" / "index.html").write_text("the site")
+    if changed:
+        whole.rename(tmp_path / "_vendor" / "minilm")
+    words = r"model\.safetensors has \d+ bytes where the list has 90868376" if changed else r"the file model\.safetensors is missing"
+    with pytest.raises(build.BuildError, match=f"the trained model for the pages is not whole: {words}; run: make model"):
+        build.build(tmp_path, tmp_path / "html")
+    assert (tmp_path / "html" / "index.html").read_text() == "the site"
 
 
 def test_the_zip_file_has_the_parts_in_a_script_and_the_page_says_so(whole, tmp_path, monkeypatch):
