@@ -62,7 +62,7 @@ def finish(app, exception):
         "versions": versions(files),
     }
     pages = {path: path.read_text(encoding="utf-8") for path in sorted((site / "chapters").glob("*.html"))}
-    need = {path for path, text in pages.items() if model.is_needed(text)}
+    need = {path for path, text in pages.items() if model.is_needed(cell for cell, _ in INPUT.findall(text))}
     opened = {"model": trained(site, [path.stem for path in need])} if need else {}
     for path, text in pages.items():
         if INPUT.search(text):

@@ -28,12 +28,11 @@ COMMON = 2_000  # tokens from the front of the vocabulary, where the common ones
 OFTEN = 3  # times that the book has to use a token that is not so common
 LARGEST = 4_000_000  # bytes of a part: the caches of private windows take nothing much larger
 DATA = re.compile(r"[\w-]+\.(?:json|txt|toml|csv|tsv)\b")
-CODE = re.compile(r'<div class="cell_input[^"]*">\n<div class="highlight-[^"]*"><div class="highlight"><pre>((?:(?!</pre>).)*)</pre>', re.S)
 
 
-def is_needed(page):
-    """Does a cell of this page need the model?"""
-    return any(re.search(NEEDS, html.unescape(re.sub("<[^>]+>", "", code))) for code in CODE.findall(page))
+def is_needed(cells):
+    """Does one of these cells need the model? They are the HTML of code."""
+    return any(re.search(NEEDS, html.unescape(re.sub("<[^>]+>", "", cell))) for cell in cells)
 
 
 def texts(chapters, names):
