@@ -16,7 +16,7 @@ from pathlib import Path
 from sphinx.errors import ExtensionError
 
 from book.live import bundle
-from tools.installing import vendor_pyodide
+from tools.installing import vendor_pyodide, vendored
 
 SOURCES = Path(__file__).resolve().parent
 ROOT = SOURCES.parents[1]
@@ -42,7 +42,7 @@ def finish(app, exception):
     if exception is not None or app.builder.format != "html" or not folder.is_dir():
         return
     files = vendor_pyodide.listed()
-    if wrong := vendor_pyodide.problem(folder, files):
+    if wrong := vendored.problem(folder, files):
         raise ExtensionError(f"the Python for the pages is not whole: {wrong}; run: make live")
     site = Path(app.outdir)
     own = ours(files)

@@ -15,7 +15,7 @@ import tempfile
 import zipfile
 from pathlib import Path
 
-from tools.installing import vendor_pyodide
+from tools.installing import vendor_pyodide, vendored
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -53,7 +53,7 @@ def places(site=SITE):
     """The site's folder of Python, and its packed course."""
     (python,), (course,) = site.glob("_static/live/python-*"), site.glob("_static/live/course-*/course.zip")
     for file in vendor_pyodide.listed():
-        if said := vendor_pyodide.difference(file, (python / file.name).read_bytes()):
+        if said := vendored.difference(file, (python / file.name).read_bytes()):
             raise GateError(f"{said} (in the site)")
     return python, course
 

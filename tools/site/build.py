@@ -25,7 +25,7 @@ from pathlib import Path
 import yaml
 
 from book.live import keep_list
-from tools.installing import vendor_pyodide
+from tools.installing import vendor_pyodide, vendored
 
 ROOT = Path(__file__).resolve().parents[2]
 PROCESS = Path(__file__).with_name("book_process.py")
@@ -64,8 +64,8 @@ def wrong_python(root):
     """What is wrong with the vendored Python, as a sentence; "" if it is whole or if there is none."""
     folder = root / "_vendor" / "pyodide"
     try:
-        return vendor_pyodide.problem(folder, vendor_pyodide.listed()) if folder.exists() else ""
-    except vendor_pyodide.VendorError as error:
+        return vendored.problem(folder, vendor_pyodide.listed()) if folder.exists() else ""
+    except vendored.VendorError as error:
         return str(error)
 
 
