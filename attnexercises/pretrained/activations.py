@@ -36,7 +36,7 @@ _GELU = Exercise(
     title="GELU", level="easy", minutes=7, blanks=2, oracle=_oracle, solution=gelu,
     probes=(
         Probe("3 tokens of 5 features", _numbers(3, 5)),
-        Probe("2 texts of 3 tokens of 4 features", _numbers(2, 3, 4)),
+        Probe("2 texts of 3 tokens of 4 features", _numbers(2, 3, 4), why="Any number of axes."),
         Probe("3 tokens of 3 features", _numbers(3, 3), "equal", "Nothing may mix the features."),
         Probe("zero, and numbers on both sides", lambda rng: (np.array([[-3.0, -1.0, 0.0], [0.5, 1.0, 3.0]]),), "edge",
             "Below 0 a little comes through, with a minus."),

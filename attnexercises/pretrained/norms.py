@@ -88,7 +88,7 @@ _NORM = Exercise(
         Mistake("swapped", "epsilon):\n -> epsilon):\n    gain, bias = bias, gain\n",
             "Gain and bias have changed places: the gain multiplies, the bias is added.", 3, sets="bias gain"),
         Mistake("not_centred_above", "gain * centred -> gain * x",
-            "The variance is right, but the features above still contain the mean.", 1, sets="mean"),
+            "You took the mean off for the variance only. The features that are divided need it taken off, too.", 1, sets="mean"),
     ),
     hints=(
         "Look at one token: a row of m numbers along the last axis. First make its mean 0, then its variance 1.",

@@ -8,14 +8,13 @@ import numpy as np
 
 
 def norm_in_loops(x, gain, bias, epsilon):
-    out = np.empty(x.shape)
-    for place in np.ndindex(x.shape[:-1]):
-        token = x[place]
+    rows = []
+    for token in x.reshape(-1, x.shape[-1]):
         mean = sum(token) / len(token)
-        variance = sum((number - mean) ** 2 for number in token) / len(token)
-        for f in range(len(token)):
-            out[place][f] = gain[f] * (token[f] - mean) / (variance + epsilon) ** 0.5 + bias[f]
-    return out
+        left = [number - mean for number in token]
+        size = (sum(number * number for number in left) / len(left) + epsilon) ** 0.5
+        rows.append([gain[f] * left[f] / size + bias[f] for f in range(len(left))])
+    return np.array(rows).reshape(x.shape)
 
 
 def norm_by_einsum(x, gain, bias, epsilon):
