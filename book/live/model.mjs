@@ -9,7 +9,7 @@ const READ = "The trained model is loaded.";
 const TAKEN = "The file offline-model.js is missing or broken: unpack the whole zip file again.";
 
 export class Model {
-  // settings.model: {needs, megabytes, folder, files: {name: [[address, bytes, SHA-256] of each part]}}, without `files` on
+  // settings.model: {needs, folder, files: {name: [[address, bytes, SHA-256] of each part]}}, without `files` on
   // a site that was built without the model, and undefined on a page that needs none
   constructor(settings, session, head) {
     this.settings = settings;
@@ -25,6 +25,7 @@ export class Model {
     this.box.remove();
     if (!this.given || this.session.hasModel || !new RegExp(this.given.needs).test(cell.code)) return "";
     const mine = (this.now = {});
+    (pressed ?? cell).tell("waits for the model");
     const wrong = await this.fetched(cell, pressed);
     if (this.now !== mine) return wrong; // Stop was pressed
     this.box.remove();

@@ -96,7 +96,7 @@ async function run(first, last, next = false) {
     head.tell(error.message);
     if (last) notRun(last, error.message);
   } finally {
-    for (const cell of all) if (cell.state === "waits for Python") cell.tell("");
+    for (const cell of all) if (/^waits/.test(cell.state)) cell.tell("");
     going = null;
     head.busy = false;
   }

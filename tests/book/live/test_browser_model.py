@@ -30,6 +30,7 @@ USES = f'from attnlib.pretrained import load_pretrained\nmodel = load_pretrained
 CODES = ["import numpy as np", "a = 2", "b = 3", "c = a + b", USES, "print('next')"]
 NEEDS, NEXT = 5, 6  # numbers of cells
 CELL = re.compile(r'(<div class="cell_input[^"]*">\n<div class="highlight-[^"]*"><div class="highlight"><pre>)(?:(?!</pre>).)*(</pre>)', re.S)
+thorough = pytest.mark.thorough  # each of them starts Python anew
 THERE = 'from pathlib import Path\nprint(*sorted(path.name for path in Path("../_vendor").glob("*/*")))'
 NAMES = "config.json model.safetensors tokenizer.json"
 BLOCKED = """for (const name of ["localStorage", "sessionStorage"]) {
@@ -172,6 +173,7 @@ def agree(running):
 # Asked, fetched, had
 
 
+@thorough
 def test_it_is_asked_for_with_its_size_and_not_fetched_before_the_answer(page, host):
     before = page.shown(page.cell(NEEDS))
     expect(page.page.locator(".live-model")).to_have_text(re.compile(r"^This chapter opens a trained model, \d+ MB\. The page asks you before"))
@@ -203,6 +205,7 @@ def test_after_yes_python_computes_with_it_and_the_next_visit_fetches_nothing(pa
     assert running.run(running.scratch, THERE).strip() == NAMES
 
 
+@thorough
 def test_run_this_page_asks_under_the_title_and_goes_on_after_yes(page):
     page.page.locator(".live-head > .live-button").click()
     expect(page.page.locator(".live-head > .live-ask")).to_contain_text("this page needs the trained model")
@@ -217,6 +220,7 @@ def test_run_this_page_asks_under_the_title_and_goes_on_after_yes(page):
     assert page.shown(page.cell(NEXT)).strip() == "next"
 
 
+@thorough
 def test_a_cell_below_asks_too_and_python_anew_does_not_ask_again(page):
     page.run(page.cell(1))
     press(page, NEXT)
@@ -228,6 +232,7 @@ def test_a_cell_below_asks_too_and_python_anew_does_not_ask_again(page):
     assert "[" in page.run(page.cell(NEEDS))
 
 
+@thorough
 def test_a_word_that_the_page_does_not_have_is_named(page):
     press(page)
     agree(page)
@@ -235,6 +240,7 @@ def test_a_word_that_the_page_does_not_have_is_named(page):
     assert "ValueError: tokenize:" in shown and shown.strip().endswith(": rug.")
 
 
+@thorough
 @pytest.mark.parametrize("width", [1440, 390])
 def test_the_question_is_accessible_and_fits(chromium, host, width):
     with Watched(chromium, host.address, width, color_scheme="light") as watched:
@@ -252,6 +258,7 @@ def test_the_question_is_accessible_and_fits(chromium, host, width):
 # What goes wrong
 
 
+@thorough
 @pytest.mark.parametrize(
     ("name", "answer", "words"),
     [
@@ -274,6 +281,7 @@ def test_a_wrong_part_is_named_nothing_of_the_model_is_used_and_a_second_try_fet
     assert "[" in page.shown(page.cell(NEEDS))
 
 
+@thorough
 def test_stop_while_it_asks_and_while_it_is_fetched(page, host):
     press(page)
     asked(page)
@@ -296,6 +304,7 @@ def test_stop_while_it_asks_and_while_it_is_fetched(page, host):
     assert "[" in page.shown(page.cell(NEEDS))
 
 
+@thorough
 def test_a_browser_that_keeps_nothing_asks_each_time(chromium, host):
     host.headers["Cache-Control"] = "no-store"
     with Watched(chromium, host.address, 1440) as watched:
@@ -308,6 +317,7 @@ def test_a_browser_that_keeps_nothing_asks_each_time(chromium, host):
         assert not watched.faults
 
 
+@thorough
 def test_a_site_without_the_model_says_so_and_the_stored_output_stays(chromium, without_model):
     with browser.served(without_model) as address, Watched(chromium, address, 1440) as watched:
         running = opened(watched)
@@ -324,6 +334,7 @@ def test_a_site_without_the_model_says_so_and_the_stored_output_stays(chromium, 
 # Taken along
 
 
+@thorough
 def test_a_kept_book_has_the_model_and_does_not_ask(chromium, host):
     with Watched(chromium, host.address, 1440) as watched:
         running = Running(watched.open(CHAPTER))
@@ -336,6 +347,7 @@ def test_a_kept_book_has_the_model_and_does_not_ask(chromium, host):
         assert "[" in running.run(running.cell(NEEDS))
 
 
+@thorough
 def test_the_zip_file_has_the_model_and_does_not_ask(chromium, with_model, tmp_path):
     pack.pack(with_model, tmp_path / "book.zip")
     with zipfile.ZipFile(tmp_path / "book.zip") as archive:
