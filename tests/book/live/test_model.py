@@ -92,7 +92,7 @@ def test_it_runs_with_the_same_ids_and_nearly_the_same_numbers(whole, tmp_path):
 
 def test_a_word_that_is_left_out_is_named_and_one_that_nobody_knows_is_unknown_as_ever(whole, tmp_path):
     small = load_pretrained(unpacked(model.release(whole, ["cat"]), tmp_path / "small"))
-    with pytest.raises(ValueError, match="tokens of its vocabulary.*: kitten, on, rugs\."):
+    with pytest.raises(ValueError, match=r"tokens of its vocabulary.*: kitten, on, rugs\."):
         small.tokenize("The kitten on the rugs")
     np.testing.assert_array_equal(small.tokenize("the qqq"), load_pretrained(whole).tokenize("the qqq"))
 
