@@ -1,17 +1,12 @@
 """A notebook that needs the trained model: run where it is, skipped with a sentence where it is not."""
 
 import json
-import subprocess
-import sys
-from pathlib import Path
 
 import nbformat
 import pytest
 
 from tools.notebooks import __main__ as notebooks
 from tools.notebooks import files, needs
-
-ROOT = Path(__file__).resolve().parents[3]
 
 
 @pytest.fixture
@@ -56,19 +51,3 @@ def test_what_it_needs_stays_in_the_file(tmp_path):
     path = stored(tmp_path, needs="model", other="is dropped")
     assert json.loads(files.canonical(files.read(path)))["metadata"] == files.METADATA | {"needs": "model"}
 
-
-def test_pytest_skips_its_cells(tmp_path):
-    (tmp_path / "conftest.py").write_text(
-        "import sys\nfrom pathlib import Path\n"
-        f"sys.path.insert(0, {str(ROOT)!r})\n"
-        "from tools.notebooks import needs\n"
-        "needs.NEEDED['model'] = (Path('gone'), 'the trained model is not here; run: make model')\n"
-        f"__file__ = {str(ROOT / 'conftest.py')!r}\n"
-        "exec(compile(Path(__file__).read_text(), __file__, 'exec'), globals())\n",
-        encoding="utf-8",
-    )
-    stored(tmp_path, needs="model")
-    command = [sys.executable, "-m", "pytest", "--nbval", "--nbval-current-env", "-rs", "-p", "no:cacheprovider", "."]
-    result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=600)
-    assert result.returncode == 0 and "1 skipped" in result.stdout, result.stdout + result.stderr
-    assert "the trained model is not here; run: make model" in result.stdout
