@@ -62,11 +62,12 @@ def finish(app, exception):
         "versions": versions(files),
     }
     pages = {path: path.read_text(encoding="utf-8") for path in sorted((site / "chapters").glob("*.html"))}
-    need = {path for path, text in pages.items() if model.is_needed(cell for cell, _ in INPUT.findall(text))}
-    opened = {"model": trained(site, [path.stem for path in need])} if need else {}
+    need = {path: model.cells_that_need_it(cell for cell, _ in INPUT.findall(text)) for path, text in pages.items()}
+    opened = trained(site, [path.stem for path in pages if need[path]]) if any(need.values()) else {}
     for path, text in pages.items():
         if INPUT.search(text):
-            path.write_text(with_places(text, settings | (opened if path in need else {}), path.stem), encoding="utf-8")
+            more = {"model": {**opened, "cells": need[path]}} if need[path] else {}
+            path.write_text(with_places(text, settings | more, path.stem), encoding="utf-8")
 
 
 def trained(site, names):

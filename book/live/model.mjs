@@ -9,8 +9,8 @@ const READ = "The trained model is loaded.";
 const TAKEN = "The file offline-model.js is missing or broken: unpack the whole zip file again.";
 
 export class Model {
-  // settings.model: {needs, folder, files: {name: [[address, bytes, SHA-256] of each part]}}, without `files` on
-  // a site that was built without the model, and undefined on a page that needs none
+  // settings.model: {needs, cells, folder, files: {name: [[address, bytes, SHA-256] of each part]}}, without `files`
+  // on a site that was built without the model, and undefined on a page that needs none
   constructor(settings, session, head) {
     this.settings = settings;
     this.given = settings.model;

@@ -18,6 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from attnlib.pretrained import WordPiece, read_safetensors, write_safetensors
+from tools.notebooks.slow_cells import names
 
 #: What a cell says that needs the model. It is read by Python here, and by JavaScript in the page.
 NEEDS = r"\b(?:load_pretrained|read_safetensors)\s*\(|\bminilm\b"
@@ -30,9 +31,24 @@ LARGEST = 4_000_000  # bytes of a part: the caches of private windows take nothi
 DATA = re.compile(r"[\w-]+\.(?:json|txt|toml|csv|tsv)\b")
 
 
-def is_needed(cells):
-    """Does one of these cells need the model? They are the HTML of code."""
-    return any(re.search(NEEDS, html.unescape(re.sub("<[^>]+>", "", cell))) for cell in cells)
+def cells_that_need_it(cells):
+    """Which cells of a page, by number from 1, call for the model, or for a name that only such cells have made.
+
+    `cells` holds the HTML of their code.
+    """
+    found, missing = [], set()
+    for number, cell in enumerate(cells, start=1):
+        source = html.unescape(re.sub("<[^>]+>", "", cell))
+        try:
+            made, needed = names(source)
+        except SyntaxError:  # a cell that is to show one
+            continue
+        if re.search(NEEDS, source) or needed & missing:
+            found.append(number)
+            missing |= made
+        else:
+            missing -= made
+    return found
 
 
 def texts(chapters, names):

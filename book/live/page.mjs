@@ -15,7 +15,7 @@ settings.siteRoot = root;
 const store = new Store(root.pathname, (sentence) => head.warn(sentence));
 let session, model; // with the first click
 const head = new Head(document.querySelector(".live-head"), settings, {
-  runAll: () => run(cells.filter((cell) => !cell.slow && cell !== scratch), null),
+  runAll: () => run(cells.filter((cell) => !cell.slow && cell !== scratch && (!opens(cell) || settings.model.files)), null),
   stop,
   restart,
   exported,
@@ -43,10 +43,16 @@ document.documentElement.classList.add("live");
 
 // Run
 
-// What has to run before a cell: all above that has not run as it stands. Slow cells only before another slow one.
+// Does it need the trained model, or what such a cell has made?
+function opens(cell) {
+  return settings.model?.cells.includes(cell.number);
+}
+
+// What has to run before a cell: all above that has not run as it stands. Slow cells only before another slow one, and
+// those that need the trained model before another such one.
 function above(cell) {
   const before = cell === scratch ? cells.slice(0, 1) : cells.slice(0, cells.indexOf(cell));
-  return before.filter((each) => !each.done && (!each.slow || cell.slow));
+  return before.filter((each) => !each.done && (!each.slow || cell.slow) && (!opens(each) || opens(cell)));
 }
 
 // The next cell whose code is not folded.
@@ -159,6 +165,7 @@ function finished(mine, last, count) {
   } else {
     const slow = cells.filter((cell) => cell.slow && !cell.done);
     const left = slow.length ? [" Left out because it is slow: ", ...slow.flatMap((cell, at) => (at ? [", ", cell] : [cell])), "."] : [];
+    if (settings.model && !settings.model.files) left.push(" Left out are those that need the trained model.");
     head.tell([`All ${count} cells ran.`, ...left]);
   }
 }

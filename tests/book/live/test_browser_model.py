@@ -27,8 +27,8 @@ from tools.site import pack
 
 TEXT = "The kitten sat on the mat!"
 USES = f'from attnlib.pretrained import load_pretrained\nmodel = load_pretrained("../_vendor/minilm")\nprint(model.embed([{TEXT!r}])[0].round(3))'
-CODES = ["import numpy as np", "a = 2", "b = 3", "c = a + b", USES, "print('next')"]
-NEEDS, NEXT = 5, 6  # numbers of cells
+CODES = ["import numpy as np", "a = 2", "b = 3", "c = a + b", USES, "print('next', len(model.tokenize('cat')))", "print(c)"]
+NEEDS, NEXT, OTHER = 5, 6, 7  # numbers of cells
 CELL = re.compile(r'(<div class="cell_input[^"]*">\n<div class="highlight-[^"]*"><div class="highlight"><pre>)(?:(?!</pre>).)*(</pre>)', re.S)
 thorough = pytest.mark.thorough  # each of them starts Python anew
 THERE = 'from pathlib import Path\nprint(*sorted(path.name for path in Path("../_vendor").glob("*/*")))'
@@ -59,7 +59,7 @@ def copied(site, place, release):
     text = CELL.sub(lambda found: found[1] + html.escape(next(codes)) + "\n" + found[2], text, count=len(CODES))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(model, "LARGEST", 700)
-        given = live.placed(place, release) if release else {"needs": model.NEEDS}
+        given = {"cells": [NEEDS, NEXT], **(live.placed(place, release) if release else {"needs": model.NEEDS})}
     text = bundle.SETTINGS.sub(lambda found: found[1] + json.dumps({**json.loads(found[2]), "model": given}) + found[3], text)
     text = text.replace('live-head d-print-none"></div>', f'live-head d-print-none"></div><p class="live-model">{live.about_model(given)}</p>')
     page.write_text(text, encoding="utf-8")
@@ -217,12 +217,12 @@ def test_run_this_page_asks_under_the_title_and_goes_on_after_yes(page):
     assert page.said.startswith("Without the trained model")
     page.page.locator(".live-head > .live-button").click()
     agree(page)
-    assert page.shown(page.cell(NEXT)).strip() == "next"
+    assert page.shown(page.cell(NEXT)).strip() == "next 3"
 
 
 @thorough
 def test_a_cell_below_asks_too_and_python_anew_does_not_ask_again(page):
-    page.run(page.cell(1))
+    assert page.run(page.cell(OTHER)).strip() == "5"  # it needs nothing of the model, and nothing is asked
     press(page, NEXT)
     expect(page.cell(NEXT).locator(".live-ask")).to_contain_text("To run the cell “from attnlib")
     agree(page)
@@ -327,7 +327,9 @@ def test_a_site_without_the_model_says_so_and_the_stored_output_stays(chromium, 
         words = "This site was built without the trained model, so the cell “from attnlib.pretrained import load_pre…” cannot run here."
         assert running.said.startswith(words) and running.page.locator(".live-ask").inner_text().startswith(words)
         assert running.shown(running.cell(NEEDS)) == before
-        assert running.run(running.scratch, "print('runs')").strip() == "runs"
+        assert running.run(running.cell(OTHER)).strip() == "5"  # it needs nothing of the model
+        running.run_all()
+        assert running.shown(running.cell(NEEDS)) == before
         assert not watched.faults
 
 

@@ -177,15 +177,17 @@ def cell(code):
 @pytest.mark.parametrize(
     ("page", "needs"),
     [
-        (cell('model <span class="o">=</span> <span class="n">load_pretrained</span><span class="p">(</span>folder<span class="p">)</span>'), True),
-        (cell("arrays = read_safetensors(path)"), True),
-        (cell("folder = &quot;../_vendor/minilm&quot;"), True),
-        (cell("from attnlib.pretrained import load_pretrained"), False),
-        (cell("softmax(scores)") + "<p>load_pretrained(folder)</p>", False),
+        (cell('model <span class="o">=</span> <span class="n">load_pretrained</span><span class="p">(</span>folder<span class="p">)</span>'), [1]),
+        (cell("arrays = read_safetensors(path)"), [1]),
+        (cell("folder = &quot;../_vendor/minilm&quot;"), [1]),
+        (cell("from attnlib.pretrained import load_pretrained"), []),
+        (cell("softmax(scores)") + "<p>load_pretrained(folder)</p>", []),
+        (cell("a, b = load_pretrained(f), 1") + cell("c = d") + cell("e = a") + cell("b = 2") + cell("b") + cell("def f(): e"), [1, 3, 6]),
+        (cell("load_pretrained(") + cell("a = load_pretrained(f)"), [2]),
     ],
 )
-def test_a_page_needs_the_model_if_a_cell_calls_for_it(page, needs):
-    assert model.is_needed(code for code, _ in live.INPUT.findall(page)) == needs
+def test_a_cell_needs_the_model_if_it_calls_for_it_or_for_what_such_a_cell_made(page, needs):
+    assert model.cells_that_need_it(code for code, _ in live.INPUT.findall(page)) == needs
 
 
 def test_the_words_of_a_page_are_those_of_its_cells_their_outputs_and_its_data(tmp_path):
