@@ -3,9 +3,9 @@
     release(folder, needed, used) -> {name: bytes}                    the three files of `attnlib.pretrained`, smaller
     parts(files)                  -> {name: [(name, bytes), ...]}     in pieces that every browser's cache takes
 
-Weights become float16. Of the table of word vectors, half of the model, those rows stay that the chapter needs and those of
-common tokens; `config.json` then says, as `kept_tokens`, whose rows they are. The tokenizer stays whole: so a page cuts each
-word into the same tokens, with the same ids, as everywhere else, and can name a word whose vector it does not have.
+Weights become float16. The table of word vectors is half of the model, and it keeps only the rows that the chapter needs and
+those of common tokens; `config.json` lists their ids as `kept_tokens`. The tokenizer stays whole. So a page cuts each word into
+the same tokens, with the same ids, as everywhere else, and can name a word whose vector it does not have.
 """
 
 import html
@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from attnlib.pretrained import WordPiece, read_safetensors, write_safetensors
-from tools.notebooks.slow_cells import names
+from tools.notebooks import slow_cells
 
 #: What a cell says that needs the model. It is read by Python here, and by JavaScript in the page.
 NEEDS = r"\b(?:load_pretrained|read_safetensors)\s*\(|\bminilm\b"
@@ -40,7 +40,7 @@ def cells_that_need_it(cells):
     for number, cell in enumerate(cells, start=1):
         source = html.unescape(re.sub("<[^>]+>", "", cell))
         try:
-            made, needed = names(source)
+            made, needed = slow_cells.names(source)
         except SyntaxError:  # a cell that is to show one
             continue
         if re.search(NEEDS, source) or needed & missing:
@@ -73,7 +73,7 @@ def _unpacked(notebook):
 def release(folder, needed, used=()):
     """The files of the model in `folder`, as small as pages get them.
 
-    Every token of the texts `needed` is kept, those that `used` has often, and the most common ones.
+    They keep every token of the texts `needed`, those that `used` has often, and the most common ones.
     """
     config = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
     tokenizer = (folder / TOKENIZER).read_bytes()
