@@ -1,6 +1,8 @@
 // The worker that owns Python. The page sends {start: {...}} once, then {run: {...}} for one cell at a time, and
-// {ask: {...}} for a step of a live figure; back come {progress}, {engine}, {ready}, {happened: [kind, JSON]}, {done: {...}}, {answer: JSON} and {fault: sentence}.
+// {ask: {...}} for a step of a live figure, {model: {...}} for a trained model, {leave} when it is not wanted any more;
+// back come {progress}, {engine}, {ready}, {happened: [kind, JSON]}, {done: {...}}, {answer: JSON}, {model: {...}} and {fault: sentence}.
 import { Fault, Loader } from "./loader.mjs";
+import { weights } from "./weights.mjs";
 
 const LOOK = 200; // milliseconds between two looks whether the reader has pressed Stop
 const HANDLED = 400; // milliseconds in which Python tells of an interrupt; one in between would hit the telling
@@ -10,13 +12,15 @@ const CORE = ["pyodide.asm.mjs", ENGINE, "python_stdlib.zip", "pyodide-lock.json
 const NUMPY = /^numpy-/;
 const DRAWS = /\bmatplotlib\b|\battnpage\b/; // what a cell says that needs Matplotlib
 
-let python, runtime, steps, loader, drawing;
+let python, runtime, steps, loader, drawing, fetching;
 
 self.onmessage = async ({ data }) => {
   try {
     if (data.start) await start(data.start);
     if (data.run) await run(data.run);
     if (data.ask) self.postMessage({ answer: answer(data.ask) });
+    if (data.model) await model(data.model);
+    if (data.leave) fetching?.abort();
   } catch (error) {
     self.postMessage({ fault: error instanceof Fault ? error.message : sentence(error) });
   }
@@ -79,6 +83,20 @@ async function run({ code, number, columns, exercise, files, token }) {
   const ok = runtime.run(code, number, columns, exercise);
   listen(null);
   self.postMessage({ done: { ok, files: runtime.kept(), seconds: (performance.now() - began) / 1000 } });
+}
+
+// The files of a trained model are written when all of them are there; a fault leaves Python as it was.
+async function model({ files, folder, number }) {
+  const tell = (said) => self.postMessage({ model: { ...said, number } });
+  fetching = new AbortController();
+  try {
+    const whole = await weights(files, { network: loader.network, stop: fetching, tell });
+    python.FS.mkdirTree(folder);
+    for (const [name, data] of Object.entries(whole)) python.FS.writeFile(`${folder}/${name}`, data, { canOwn: true });
+    tell({ done: true });
+  } catch (error) {
+    tell({ fault: error instanceof Fault ? error.message : sentence(error) });
+  }
 }
 
 // A step of a live figure, as JSON; null where the reader's own code has broken what it needs.

@@ -4,6 +4,7 @@ Read in this order: here, what is packed for node and how node is called; `boot.
 without a network; `inside.py`, what is done in there; `verdicts.py`, the answers that both sides judge.
 """
 
+import hashlib
 import importlib.util
 import io
 import json
@@ -15,7 +16,8 @@ import tempfile
 import zipfile
 from pathlib import Path
 
-from tools.installing import vendor_pyodide
+from book.live import bundle
+from tools.installing import vendor_pyodide, vendored
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -53,9 +55,25 @@ def places(site=SITE):
     """The site's folder of Python, and its packed course."""
     (python,), (course,) = site.glob("_static/live/python-*"), site.glob("_static/live/course-*/course.zip")
     for file in vendor_pyodide.listed():
-        if said := vendor_pyodide.difference(file, (python / file.name).read_bytes()):
+        if said := vendored.difference(file, (python / file.name).read_bytes()):
             raise GateError(f"{said} (in the site)")
     return python, course
+
+
+def trained_model(site=SITE):
+    """{name: bytes} of the trained model that a page of the site opens; empty if the site has none."""
+    for page in sorted(site.glob("chapters/*.html")):
+        found = bundle.SETTINGS.search(page.read_text(encoding="utf-8"))
+        if found and (files := json.loads(found[2]).get("model", {}).get("files")):
+            return {name: b"".join(_part(site, *part) for part in parts) for name, parts in files.items()}
+    return {}
+
+
+def _part(site, address, size, sha256):
+    data = (site / address).read_bytes()
+    if len(data) != size or hashlib.sha256(data).hexdigest() != sha256:
+        raise GateError(f"{address} in the site is not what the page expects")
+    return data
 
 
 def ask(request, kit, site=SITE):
@@ -66,7 +84,11 @@ def ask(request, kit, site=SITE):
         asked.write_text(json.dumps(request), encoding="utf-8")
         compiled = kit.with_name("compiled")  # of these very files, so beside them
         compiled.mkdir(exist_ok=True)
-        command = ["node", "--no-warnings", HERE / "boot.mjs", python, course, kit, asked, given, compiled]
+        model = Path(folder) / "model"
+        model.mkdir()
+        for name, data in trained_model(site).items():
+            (model / name).write_bytes(data)
+        command = ["node", "--no-warnings", HERE / "boot.mjs", python, course, kit, asked, given, compiled, model]
         try:
             done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=PATIENCE)
         except subprocess.TimeoutExpired as error:
