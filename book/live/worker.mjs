@@ -8,7 +8,6 @@ const AGAIN = 5; // milliseconds between interrupts from then on: the cell has c
 const ENGINE = "pyodide.asm.wasm";
 const CORE = ["pyodide.asm.mjs", ENGINE, "python_stdlib.zip", "pyodide-lock.json"];
 const NUMPY = /^numpy-/;
-const DRAWS = /\bmatplotlib\b|\battnpage\b/; // what a cell says that needs Matplotlib
 
 let python, runtime, steps, loader, drawing;
 
@@ -69,7 +68,7 @@ function sooner(result) {
 }
 
 async function run({ code, number, columns, exercise, files, token }) {
-  if (!drawing && DRAWS.test(code)) {
+  if (!drawing && runtime.draws(code)) {
     await sooner(python.loadPackage("matplotlib", { messageCallback() {}, errorCallback() {} }));
     drawing = true;
   }
