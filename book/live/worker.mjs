@@ -33,7 +33,8 @@ async function start({ places, listed, engine }) {
   loader = new Loader(places, listed, (progress) => self.postMessage({ progress }));
   const numpy = Object.keys(listed).find((name) => NUMPY.test(name));
   compileOnce(engine);
-  for (const name of [...CORE, numpy, "course.zip"]) if (!engine || name !== ENGINE) loader.bytes(name);
+  const early = [...CORE, numpy, "course.zip", prepared("numpy")].filter((name) => name in listed && !(engine && name === ENGINE));
+  for (const name of early) loader.bytes(name);
   // What is imported comes out of the browser's cache a second time, after it has been checked.
   await sooner(Promise.all([loader.bytes("pyodide.mjs"), loader.bytes("pyodide.asm.mjs")]));
   const { loadPyodide } = await import(places["pyodide.mjs"]);
@@ -41,7 +42,7 @@ async function start({ places, listed, engine }) {
   python = await sooner(loadPyodide({ indexURL: new URL(".", places["pyodide.mjs"]).href }));
   python.unpackArchive(await loader.bytes("course.zip"), "zip", { extractDir: "/course" });
   loader.asked.delete("course.zip");
-  await sooner(python.loadPackage("numpy", { messageCallback() {} }));
+  await load("numpy");
   watchForStop();
   python.runPython('import sys; sys.path.insert(0, "/course/book/live/python")');
   runtime = python.pyimport("runtime");
@@ -50,6 +51,19 @@ async function start({ places, listed, engine }) {
     () => listen(null),
   );
   self.postMessage({ ready: true });
+}
+
+// A package, and what was prepared of it while the book was built: bytecode (`prepare/`).
+async function load(name) {
+  const file = prepared(name);
+  if (file in loader.listed) loader.bytes(file);
+  await sooner(python.loadPackage(name, { messageCallback() {}, errorCallback() {} }));
+  if (file in loader.listed) python.unpackArchive(await sooner(loader.bytes(file)), "zip", { extractDir: "/" });
+  loader.asked.delete(file);
+}
+
+function prepared(name) {
+  return `prepared-${name}.zip`;
 }
 
 // The page keeps the compiled engine, so that a new worker starts in a moment.
@@ -69,7 +83,7 @@ function sooner(result) {
 
 async function run({ code, number, columns, exercise, files, token }) {
   if (!drawing && runtime.draws(code)) {
-    await sooner(python.loadPackage("matplotlib", { messageCallback() {}, errorCallback() {} }));
+    await load("matplotlib");
     drawing = true;
   }
   runtime.give(files);
