@@ -17,8 +17,8 @@ import os
 import pkgutil
 import sys
 import zipfile
-from importlib._bootstrap_external import _code_to_hash_pyc
 from pathlib import Path
+from py_compile import PycInvalidationMode, compile
 
 FIRST_DAY = (1980, 1, 1, 0, 0, 0)
 SITE, COURSE, STDLIB = "/lib/python3.14/site-packages/", "/course/", "/lib/python314.zip/"
@@ -30,8 +30,9 @@ def modules():
 
 
 def bytecode(source, file):
-    code = compile(source, file, "exec", dont_inherit=True)
-    return bytes(_code_to_hash_pyc(code, importlib.util.source_hash(source), False))
+    Path("/source.py").write_bytes(source)
+    compile("/source.py", "/source.pyc", file, doraise=True, invalidation_mode=PycInvalidationMode.UNCHECKED_HASH)
+    return Path("/source.pyc").read_bytes()
 
 
 def packed(name, members):
