@@ -12,7 +12,7 @@ export OPENBLAS_NUM_THREADS ?= 1
 export ATTNLIB_PROGRESS ?= off
 export ATTNLIB_LIBRARY ?= off
 
-.PHONY: help book live test test-all test-live graders serve pdf zip notebooks lab bench clean
+.PHONY: help book live model test test-all test-live graders serve pdf zip notebooks lab bench clean
 .DEFAULT_GOAL := help
 
 help:  ## this list
@@ -24,6 +24,9 @@ book: $(READY)  ## build the site: _build/html/index.html
 live: $(READY)  ## build the same site with a Python in its pages: fetches 106 MB once, keeps 25
 	@$(BIN)/python -m tools.installing.vendor_pyodide
 	@$(BIN)/python -m tools.site.build
+
+model: $(READY)  ## fetch the trained model of the last chapter: 83 MB, once
+	@$(BIN)/python -m tools.installing.model
 
 test-live: live  ## what the pages' own Python says (node), and running pages in a browser: after make live
 	@$(PYTEST) --thorough tests/tools/live_gate $(RUNNING)

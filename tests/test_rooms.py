@@ -36,6 +36,7 @@ BELOW = {
     "positions": {"checks"},
     "gradients": {"checks"},
     "training": {"checks", "softmax", "masks", "attention", "multihead", "positions", "decoding"},
+    "pretrained": {"checks", "softmax", "masks", "attention", "multihead", "positions", "decoding", "training"},
 }
 BESIDE = {"attnpage": {"checks", "softmax", "masks", "attention", "training"}, "attnexercises": set()}
 FILES = sorted(path for folder in PACKAGES.values() for path in folder.rglob("*.py") if path.parent != LIBRARY)
