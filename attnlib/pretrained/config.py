@@ -46,6 +46,12 @@ _RULE = dict(type="BertNormalizer", clean_text=True, handle_chinese_chars=True, 
 _PIECES = dict(type="WordPiece", unk_token="[UNK]", continuing_subword_prefix="##", max_input_chars_per_word=100)
 
 
+def as_config(sizes):
+    """What a config.json says of these sizes: the reverse of `read_config`."""
+    config = {theirs: getattr(sizes, ours) for ours, theirs in _NAMES.items()}
+    return config | {"layer_norm_eps": sizes.epsilon} | _ONLY
+
+
 def read_config(path):
     """Return the `Sizes` of a config.json, and the ids of the tokens that the file of weights has rows for, or None.
 
