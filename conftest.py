@@ -20,6 +20,7 @@ sys.path[:0] = map(str, FOLDERS)
 
 import attnexercises  # noqa: E402, F401  before pytest runs one of its files for the examples, which would make each class twice
 from tools.notebooks import compare  # noqa: E402
+from tools.notebooks.needs import missing  # noqa: E402
 
 # Before any kernel starts: exercises write no file and show no earlier state; small matrices need one thread.
 os.environ.setdefault("ATTNLIB_PROGRESS", "off")
@@ -88,7 +89,14 @@ def pytest_configure(config):
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config, items):
-    """Leave the thorough tests out of an ordinary run; the last lines of the run say how many that were."""
+    """Leave the thorough tests out of an ordinary run; the last lines of the run say how many that were.
+
+    The cells of a notebook that cannot run here are skipped, with the sentence that says what is missing.
+    """
+    reasons = {path: missing(path) for path in {item.path for item in items if isinstance(item, IPyNbCell)}}
+    for item in items:
+        if reason := reasons.get(item.path):
+            item.add_marker(pytest.mark.skip(reason=reason))
     if hasattr(config, "workerinput"):  # several workers: what is long comes first, or one would wait for the other in the end
         items.sort(key=lambda item: not any(name in item.nodeid for name in LONG))
     if config.option.thorough:

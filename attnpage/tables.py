@@ -29,6 +29,9 @@ def table(columns, rows=None, *, formats=None, caption=None, row_header=True):
         whole numbers are shown in full, with commas from 10,000 on. Other numbers have
         as many decimals as the smallest of the column needs for three digits, at most
         four, and powers of ten where the column holds very large or very small numbers.
+        A value that is itself a sequence of numbers, one for each of several runs, is
+        shown as its lowest and its highest number, each with the column's format
+        specification; a function gets the whole sequence.
     caption : str, optional
         What the table shows.
     row_header : bool, default True
@@ -61,6 +64,11 @@ def table(columns, rows=None, *, formats=None, caption=None, row_header=True):
       0.25             98%
       1.00             67%
     100.00             34%
+    >>> table({"steps": [10, 100], "error": [[0.31, 0.24, 0.29], [0.02, 0.02, 0.02]]}, caption="Lowest and highest of three starts")
+    Lowest and highest of three starts
+    steps  error
+       10  0.24 to 0.31
+      100  0.02
     """
     if not isinstance(columns, dict):
         raise TypeError(f"table: columns must be a dict from name to values or formats; got {type(columns).__name__}.")
@@ -97,17 +105,19 @@ def _from_values(columns):
 
 
 def _default_format(column):
-    known = [abs(value) for value in column if isinstance(value, numbers.Real) and not _is_truth(value)]
+    every = [number for value in column for number in (value if _is_range(value) else [value])]
+    known = [abs(value) for value in every if isinstance(value, numbers.Real) and not _is_truth(value)]
     known = [value for value in known if math.isfinite(value)]
     if all(isinstance(value, numbers.Integral) for value in known):
         whole = ",d" if max(known, default=0) >= 10_000 else "d"
-        return lambda value: format(value, whole if isinstance(value, numbers.Integral) else "")
+        return lambda value: _ends(value, lambda number: format(number, whole if isinstance(number, numbers.Integral) else ""))
     smallest, largest = min((value for value in known if value), default=1), max(known)
     if smallest < 1e-4 or largest >= 1e6:
-        return lambda value: format(value, ".1e") if value else "0"
+        return lambda value: _ends(value, lambda number: format(number, ".1e") if number else "0")
     most = min(4, max(0, 2 - math.floor(math.log10(smallest))))
     enough = (places for places in range(most) if all(round(value, places) == round(value, most) for value in known))
-    return f",.{next(enough, most)}f" if largest >= 10_000 else f".{next(enough, most)}f"
+    shown = f",.{next(enough, most)}f" if largest >= 10_000 else f".{next(enough, most)}f"
+    return lambda value: _ends(value, lambda number: format(number, shown))
 
 
 class Table:
@@ -187,6 +197,23 @@ def _is_number(value):
     return value is None or (isinstance(value, numbers.Real) and not _is_truth(value))
 
 
+def _is_range(value):
+    """Whether a value is a sequence of numbers, of which the lowest and the highest are shown."""
+    if isinstance(value, (str, dict)) or not hasattr(value, "__iter__"):
+        return False
+    found = list(value)
+    return bool(found) and all(isinstance(number, numbers.Real) and not _is_truth(number) for number in found)
+
+
+def _ends(value, how):
+    """A number; or of several the lowest and the highest, once if they look alike. A run that failed is not hidden."""
+    if not _is_range(value):
+        return how(value)
+    if any(map(math.isnan, value)):
+        return "NaN"
+    return " to ".join(dict.fromkeys(map(how, (min(value), max(value)))))
+
+
 def _is_truth(value):
     return isinstance(value, bool) or type(value).__name__ == "bool"  # NumPy's own is not a bool of Python
 
@@ -201,7 +228,7 @@ def _text(name, how, value):
     if isinstance(value, str):
         return value
     try:
-        return how(value) if callable(how) else format(value, how or "")
+        return how(value) if callable(how) else _ends(value, lambda number: format(number, how or ""))
     except (TypeError, ValueError) as error:
         raise ValueError(f"table: the format {how!r} of column {name!r} does not fit {value!r}: {error}.") from error
 

@@ -90,7 +90,9 @@ def as_arrays(published, sizes, dtype):
     arrays = {name: published[name].astype(dtype) for name in expected_shapes(sizes)}
 
     def linear(name):
-        return np.ascontiguousarray(arrays[f"{name}.weight"].T), arrays[f"{name}.bias"]
+        # A view, not a copy: where NumPy has no BLAS, as in a page, a product is up to four times faster if the numbers of
+        # a column lie side by side.
+        return arrays[f"{name}.weight"].T, arrays[f"{name}.bias"]
 
     def norm(name):
         return arrays[f"{name}.LayerNorm.weight"], arrays[f"{name}.LayerNorm.bias"]

@@ -8,6 +8,7 @@ from attnlib.checks.arrays import as_float, as_integer
 from attnlib.checks.masks import as_mask
 from attnlib.masks import padding_mask
 from attnlib.pretrained.encoder import run_layers
+from attnlib.pretrained.wordpiece import words
 from attnlib.training.ablation import as_ablation
 from attnlib.training.arguments import as_tokens
 
@@ -80,15 +81,16 @@ class Pretrained:
         TypeError
             If `text` is not a string.
         ValueError
-            If the model keeps only part of its vocabulary, and a piece of this text is not in that part.
+            If the model keeps only part of its vocabulary, and a word of this text needs more than that part.
         """
         if not isinstance(text, str):
             raise TypeError(f"tokenize: text must be a string; got {type(text).__name__}.")
         ids = np.array(self.tokenizer.encode(text, self.sizes.positions), np.int64)
-        if lost := [self.tokenizer.by_id[i] for i in ids.tolist() if not self._known(i)]:
+        if not all(map(self._known, ids.tolist())):
+            lost = [word for word in words(text) if not all(map(self._known, self.tokenizer.encode(word)))]
             raise ValueError(
                 f"tokenize: this copy of the model keeps {self.sizes.vocabulary} tokens of its vocabulary; "
-                f"not among them: {', '.join(dict.fromkeys(lost))}."
+                f"it has none for: {', '.join(dict.fromkeys(lost))}."
             )
         return ids
 

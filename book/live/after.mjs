@@ -1,7 +1,8 @@
 // What `later.mjs` fetches.
 import { wake } from "./figures.mjs";
 import { Keep } from "./keep.mjs";
+import { Model } from "./model.mjs";
 import { Outputs } from "./outputs.mjs";
 import { Session } from "./session.mjs";
 
-globalThis.partsForLater = { Session, Outputs, Keep, wake };
+globalThis.partsForLater = { Session, Model, Outputs, Keep, wake };

@@ -5,6 +5,7 @@ nor `fetch`, nor workers from files, but classic scripts, and workers made of a 
 
 `offline.js` holds all of Python in base64, and the text of a classic worker: our own worker, its loader and Pyodide's two
 modules, with `import` and `export` replaced. Each replacement is counted, so that another Pyodide fails here and not there.
+`offline-model.js` holds the trained model of a chapter.
 """
 
 import base64
@@ -56,8 +57,8 @@ def replaced(text, old, new, count, name):
 # What stands before our own worker: `fetch` gives what the page has handed over, and a classic worker is no module.
 BEGIN = """"use strict";
 self.importScripts = undefined; // Pyodide takes this for a sign of a worker that it does not know
-let takenAlong = {};
-self.addEventListener("message", ({ data }) => data.taken && (takenAlong = data.taken));
+const takenAlong = {};
+self.addEventListener("message", ({ data }) => data.taken && Object.assign(takenAlong, data.taken));
 self.fetch = async (address) => {
   const name = String(address.url ?? address).split("/").pop();
   if (!(name in takenAlong)) throw new TypeError(`${name} was not taken along`);
@@ -100,6 +101,8 @@ def offline_script(modules, files):
 
 
 SETTINGS = re.compile(r'(<script type="application/json" id="live-settings">)(.*?)(</script>)', re.S)
+MODEL = re.compile(r'(<p class="live-model[^>]*>)[^<]*(</p>)')
+MODEL_TAKEN = "This chapter opens a trained model, which the page reads from this folder when a cell needs it."
 KEPT_OF_PYTHON = {"MPL-2.0.txt"}
 KEPT_OF_OURS = {"page.js", "after.js", "live.css"}
 
@@ -119,12 +122,18 @@ def offline(site, sources):
     listed = json.loads(files["files.json"])
     script = offline_script(modules, {name: data for name, data in files.items() if name in listed or name == "files.json"})
     new = {(ours / "offline.js").relative_to(site).as_posix(): script.encode()}
+    weights = [path for path in sorted(site.glob("_static/live/model-*/*")) if path.is_file()]
+    if weights:
+        taken = {path.name: base64.b64encode(path.read_bytes()).decode("ascii") for path in weights}
+        new[(ours / "offline-model.js").relative_to(site).as_posix()] = f"globalThis.takenModel = {json.dumps(taken)};\n".encode()
     for page in sorted(site.glob("chapters/*.html")):
         text = page.read_text(encoding="utf-8")
         changed = SETTINGS.sub(lambda found: found[1] + _taken(found[2]) + found[3], text)
+        changed = MODEL.sub(f"\\1{MODEL_TAKEN}\\2", changed) if weights else changed
         if changed != text:
             new[page.relative_to(site).as_posix()] = changed.encode()
     unneeded = {path for path in python.iterdir() if path.name not in KEPT_OF_PYTHON}
+    unneeded |= {*weights}
     unneeded |= {path for path in ours.iterdir() if path.name not in KEPT_OF_OURS}
     unneeded |= {path for path in (site / "keep.js", site / "keep.json") if path.is_file()}
     return new, {path.relative_to(site).as_posix() for path in unneeded}

@@ -3,7 +3,7 @@
 "use strict";
 
 const KEPT = `attention-derived-kept:${new URL(self.registration.scope).pathname}:`;
-const NAMED_BY_CONTENT = /\/_static\/live\/(python|course)-[0-9a-f]+\//;
+const NAMED_BY_CONTENT = /\/_static\/live\/(python|course|model)-[0-9a-f]+\//;
 
 self.addEventListener("install", () => self.skipWaiting());
 self.addEventListener("activate", (event) => event.waitUntil(self.clients.claim()));

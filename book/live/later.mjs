@@ -1,4 +1,4 @@
-// The parts that a page needs only once Python is asked for: Session, Outputs, Keep, wake (after.mjs), as one more script.
+// The parts that a page needs only once Python is asked for: Session, Model, Outputs, Keep, wake (after.mjs), as one more script.
 import { run } from "./script.mjs";
 
 let loaded;

@@ -43,41 +43,44 @@ export class Loader {
 
   async load(name) {
     this.wanted += this.listed[name][0];
-    const stop = new AbortController();
-    let quiet;
-    const wait = () => {
-      clearTimeout(quiet);
-      quiet = setTimeout(() => stop.abort(), QUIET);
-    };
-    const parts = [];
-    try {
-      wait();
-      const response = await this.network(this.places[name], { signal: stop.signal });
-      if (!response.ok) throw new Fault(`The file ${name} is missing on this site (answer ${response.status}).`);
-      const reader = response.body.getReader();
-      for (;;) {
-        const { done, value } = await reader.read();
-        if (done) break;
-        wait();
-        parts.push(value);
-        this.loaded += value.length;
-        this.progress({ loaded: this.loaded, wanted: this.wanted });
-      }
-    } catch (error) {
-      if (error instanceof Fault) throw error;
-      throw new Fault(`The network was lost while ${name} was fetched. Press Run again when it is back.`);
-    } finally {
-      clearTimeout(quiet);
-    }
-    const data = await new Blob(parts).arrayBuffer();
-    const [size, sha256] = this.listed[name];
-    // Without https there is no crypto.subtle; the size is still compared.
-    const hash = self.crypto?.subtle && data.byteLength === size ? hex(await crypto.subtle.digest("SHA-256", data)) : sha256;
-    if (data.byteLength !== size || hash !== sha256) {
-      throw new Fault(`The file ${name} on this site is not the one that belongs to the book; it is not run.`);
-    }
-    return data;
+    const heard = (bytes) => this.progress({ loaded: (this.loaded += bytes), wanted: this.wanted });
+    return checked(name, this.places[name], this.listed[name], { network: this.network, heard });
   }
+}
+
+// The bytes of one file, compared with its size and hash; `heard` is told how many have come. `stop` ends the fetching.
+export async function checked(name, place, [size, sha256], { network, heard, stop = new AbortController(), cache = "default" }) {
+  let quiet;
+  const wait = () => {
+    clearTimeout(quiet);
+    quiet = setTimeout(() => stop.abort(), QUIET);
+  };
+  const parts = [];
+  try {
+    wait();
+    const response = await network(place, { signal: stop.signal, cache });
+    if (!response.ok) throw new Fault(`The file ${name} is missing on this site (answer ${response.status}).`);
+    const reader = response.body.getReader();
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      wait();
+      parts.push(value);
+      heard(value.length);
+    }
+  } catch (error) {
+    if (error instanceof Fault) throw error;
+    throw new Fault(`The network was lost while ${name} was fetched. Press Run again when it is back.`);
+  } finally {
+    clearTimeout(quiet);
+  }
+  const data = await new Blob(parts).arrayBuffer();
+  // Without https there is no crypto.subtle; the size is still compared.
+  const hash = self.crypto?.subtle && data.byteLength === size ? hex(await crypto.subtle.digest("SHA-256", data)) : sha256;
+  if (data.byteLength !== size || hash !== sha256) {
+    throw new Fault(`The file ${name} on this site is not the one that belongs to the book, so it is not used.`);
+  }
+  return data;
 }
 
 function hex(buffer) {

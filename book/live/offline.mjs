@@ -37,7 +37,7 @@ async function read(address) {
   return { listed, text: bytes(worker), files: Object.fromEntries(whole) };
 }
 
-function bytes(base64) {
+export function bytes(base64) {
   return Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
 }
 

@@ -13,9 +13,9 @@ settings.python = new URL(settings.python, root);
 settings.siteRoot = root;
 
 const store = new Store(root.pathname, (sentence) => head.warn(sentence));
-let session = null; // with the first click
+let session, model; // with the first click
 const head = new Head(document.querySelector(".live-head"), settings, {
-  runAll: () => run(cells.filter((cell) => !cell.slow && cell !== scratch), null),
+  runAll: () => run(cells.filter((cell) => !cell.slow && cell !== scratch && (!opens(cell) || settings.model.files)), null),
   stop,
   restart,
   exported,
@@ -43,10 +43,16 @@ document.documentElement.classList.add("live");
 
 // Run
 
-// What has to run before a cell: all above that has not run as it stands. Slow cells only before another slow one.
+// Does it need the trained model, or what such a cell has made?
+function opens(cell) {
+  return settings.model?.cells.includes(cell.number);
+}
+
+// What has to run before a cell: all above that has not run as it stands. Slow cells only before another slow one, and
+// those that need the trained model before another such one.
 function above(cell) {
   const before = cell === scratch ? cells.slice(0, 1) : cells.slice(0, cells.indexOf(cell));
-  return before.filter((each) => !each.done && (!each.slow || cell.slow));
+  return before.filter((each) => !each.done && (!each.slow || cell.slow) && (!opens(each) || opens(cell)));
 }
 
 // The next cell whose code is not folded.
@@ -70,6 +76,13 @@ async function run(first, last, next = false) {
     await Promise.race([begin(), halted]);
     for (const cell of all) {
       if (mine.stopped) break;
+      const wrong = await Promise.race([model.bring(cell, last), halted]);
+      if (mine.stopped) break;
+      if (wrong) {
+        (last ?? cell).tell("not run");
+        head.tell(wrong);
+        return;
+      }
       mine.now = all.length > 1 ? [`Running ${count + 1} of ${all.length}: `, cell] : ["Running ", cell];
       head.going(mine.now);
       const result = await runOne(cell);
@@ -89,16 +102,17 @@ async function run(first, last, next = false) {
     head.tell(error.message);
     if (last) notRun(last, error.message);
   } finally {
-    for (const cell of all) if (cell.state === "waits for Python") cell.tell("");
+    for (const cell of all) if (/^waits/.test(cell.state)) cell.tell("");
     going = null;
     head.busy = false;
   }
 }
 
 async function begin() {
-  const { Session, Outputs, wake } = await later(settings.folder);
+  const { Session, Model, Outputs, wake } = await later(settings.folder);
   for (const cell of cells) cell.outputs ??= new Outputs(cell.box, cell.shown);
   session ??= new Session(settings, { progress: showLoading, lost });
+  model ??= new Model(settings, session, head);
   await session.start();
   wake((...step) => session.ask(...step), (sentence) => head.hear(sentence));
 }
@@ -151,6 +165,7 @@ function finished(mine, last, count) {
   } else {
     const slow = cells.filter((cell) => cell.slow && !cell.done);
     const left = slow.length ? [" Left out because it is slow: ", ...slow.flatMap((cell, at) => (at ? [", ", cell] : [cell])), "."] : [];
+    if (settings.model && !settings.model.files) left.push(" Left out are those that need the trained model.");
     head.tell([`All ${count} cells ran.`, ...left]);
   }
 }
@@ -159,6 +174,7 @@ function stop() {
   if (!going) return;
   going.stopped = true;
   going.halt();
+  model?.leave();
   head.going("Stopping");
   session?.stop();
 }

@@ -35,13 +35,15 @@ export class Session {
       throw new Error(this.settings.offline ? TAKEN : ASKED);
     }
     const { listed, places, worker } = from;
-    this.worker = worker();
+    const made = (this.worker = worker());
+    // What an ended worker has said before it ended may still arrive, and is not for the next one.
+    const mine = () => this.worker === made;
     return new Promise((resolve, reject) => {
       this.answered = { ready: resolve, fault: (said) => reject(new Error(said)) };
-      this.worker.onmessage = ({ data }) => this.hear(data);
-      this.worker.onerror = (event) => {
+      made.onmessage = ({ data }) => mine() && this.hear(data);
+      made.onerror = (event) => {
         event.preventDefault();
-        this.hear({ fault: event.message ? `Python stopped: ${event.message}` : "Python's worker cannot be fetched." });
+        if (mine()) this.hear({ fault: event.message ? `Python stopped: ${event.message}` : "Python's worker cannot be fetched." });
       };
       this.worker.postMessage({ start: { places, listed, engine: this.engine } });
     });
@@ -58,6 +60,7 @@ export class Session {
     else if (data.happened) this.waiting?.happened(...data.happened);
     if (data.done) this.settle(data.done);
     if ("answer" in data) this.asked.shift()?.(JSON.parse(data.answer));
+    if (data.model) this.modelTold(data.model);
     if (data.fault) {
       this.answered.fault(data.fault);
       if (this.waiting) this.lose(`${data.fault} It is started anew; what you typed is as it was.`);
@@ -86,6 +89,30 @@ export class Session {
       this.asked.push(resolve);
       this.worker.postMessage({ ask: { step, given: JSON.stringify(given) } });
     });
+  }
+
+  // Puts a trained model where Python looks for it; resolves with "" when it is there, else with a sentence.
+  model(wanted, heard) {
+    return new Promise((resolve) => {
+      this.modelled = { resolve, heard, number: (this.modelled?.number ?? 0) + 1 };
+      this.worker.postMessage({ model: { ...wanted, number: this.modelled.number } });
+    });
+  }
+
+  modelTold(said) {
+    if (said.done) this.hasModel = true;
+    if (said.number !== this.modelled.number) return; // of one that was left
+    if (said.done || said.fault) this.modelled.resolve(said.fault ?? "");
+    else this.modelled.heard(said);
+  }
+
+  // What comes out of a script in the place of the network, {name: bytes}.
+  take(files) {
+    this.worker.postMessage({ taken: files });
+  }
+
+  leaveModel() {
+    this.worker?.postMessage({ leave: true });
   }
 
   // An answer computes from now on for at most so many seconds; 0: it has ended. Python ends a loop by itself, but it
@@ -127,10 +154,11 @@ export class Session {
 
   end() {
     this.answered?.fault("Python was started anew.");
+    this.modelled?.resolve("Python was started anew.");
     this.worker?.terminate();
     for (const resolve of this.asked.splice(0)) resolve(null);
     this.worker = null;
     this.ready = undefined;
-    this.isReady = false;
+    this.isReady = this.hasModel = false;
   }
 }

@@ -1,6 +1,8 @@
 // The worker that owns Python. The page sends {start: {...}} once, then {run: {...}} for one cell at a time, and
-// {ask: {...}} for a step of a live figure; back come {progress}, {engine}, {ready}, {happened: [kind, JSON]}, {done: {...}}, {answer: JSON} and {fault: sentence}.
+// {ask: {...}} for a step of a live figure, {model: {...}} for a trained model, {leave} when it is not wanted any more;
+// back come {progress}, {engine}, {ready}, {happened: [kind, JSON]}, {done: {...}}, {answer: JSON}, {model: {...}} and {fault: sentence}.
 import { Fault, Loader } from "./loader.mjs";
+import { weights } from "./weights.mjs";
 
 const LOOK = 200; // milliseconds between two looks whether the reader has pressed Stop
 const HANDLED = 400; // milliseconds in which Python tells of an interrupt; one in between would hit the telling
@@ -8,15 +10,16 @@ const AGAIN = 5; // milliseconds between interrupts from then on: the cell has c
 const ENGINE = "pyodide.asm.wasm";
 const CORE = ["pyodide.asm.mjs", ENGINE, "python_stdlib.zip", "pyodide-lock.json"];
 const NUMPY = /^numpy-/;
-const DRAWS = /\bmatplotlib\b|\battnpage\b/; // what a cell says that needs Matplotlib
 
-let python, runtime, steps, loader, drawing;
+let python, runtime, steps, loader, drawing, fetching;
 
 self.onmessage = async ({ data }) => {
   try {
     if (data.start) await start(data.start);
     if (data.run) await run(data.run);
     if (data.ask) self.postMessage({ answer: answer(data.ask) });
+    if (data.model) await model(data.model);
+    if (data.leave) fetching?.abort();
   } catch (error) {
     self.postMessage({ fault: error instanceof Fault ? error.message : sentence(error) });
   }
@@ -34,7 +37,8 @@ async function start({ places, listed, engine }) {
   loader = new Loader(places, listed, (progress) => self.postMessage({ progress }));
   const numpy = Object.keys(listed).find((name) => NUMPY.test(name));
   compileOnce(engine);
-  for (const name of [...CORE, numpy, "course.zip"]) if (!engine || name !== ENGINE) loader.bytes(name);
+  const early = [...CORE, numpy, "course.zip", prepared("numpy")].filter((name) => name in listed && !(engine && name === ENGINE));
+  for (const name of early) loader.bytes(name);
   // What is imported comes out of the browser's cache a second time, after it has been checked.
   await sooner(Promise.all([loader.bytes("pyodide.mjs"), loader.bytes("pyodide.asm.mjs")]));
   const { loadPyodide } = await import(places["pyodide.mjs"]);
@@ -42,7 +46,7 @@ async function start({ places, listed, engine }) {
   python = await sooner(loadPyodide({ indexURL: new URL(".", places["pyodide.mjs"]).href }));
   python.unpackArchive(await loader.bytes("course.zip"), "zip", { extractDir: "/course" });
   loader.asked.delete("course.zip");
-  await sooner(python.loadPackage("numpy", { messageCallback() {} }));
+  await load("numpy");
   watchForStop();
   python.runPython('import sys; sys.path.insert(0, "/course/book/live/python")');
   runtime = python.pyimport("runtime");
@@ -51,6 +55,19 @@ async function start({ places, listed, engine }) {
     () => listen(null),
   );
   self.postMessage({ ready: true });
+}
+
+// A package, and what was prepared of it while the book was built: bytecode (`prepare/`).
+async function load(name) {
+  const file = prepared(name);
+  if (file in loader.listed) loader.bytes(file);
+  await sooner(python.loadPackage(name, { messageCallback() {}, errorCallback() {} }));
+  if (file in loader.listed) python.unpackArchive(await sooner(loader.bytes(file)), "zip", { extractDir: "/" });
+  loader.asked.delete(file);
+}
+
+function prepared(name) {
+  return `prepared-${name}.zip`;
 }
 
 // The page keeps the compiled engine, so that a new worker starts in a moment.
@@ -69,8 +86,8 @@ function sooner(result) {
 }
 
 async function run({ code, number, columns, exercise, files, token }) {
-  if (!drawing && DRAWS.test(code)) {
-    await sooner(python.loadPackage("matplotlib", { messageCallback() {}, errorCallback() {} }));
+  if (!drawing && runtime.draws(code)) {
+    await load("matplotlib");
     drawing = true;
   }
   runtime.give(files);
@@ -79,6 +96,20 @@ async function run({ code, number, columns, exercise, files, token }) {
   const ok = runtime.run(code, number, columns, exercise);
   listen(null);
   self.postMessage({ done: { ok, files: runtime.kept(), seconds: (performance.now() - began) / 1000 } });
+}
+
+// The files of a trained model are written when all of them are there; a fault leaves Python as it was.
+async function model({ files, folder, number }) {
+  const tell = (said) => self.postMessage({ model: { ...said, number } });
+  fetching = new AbortController();
+  try {
+    const whole = await weights(files, { network: loader.network, stop: fetching, tell });
+    python.FS.mkdirTree(folder);
+    for (const [name, data] of Object.entries(whole)) python.FS.writeFile(`${folder}/${name}`, data, { canOwn: true });
+    tell({ done: true });
+  } catch (error) {
+    tell({ fault: error instanceof Fault ? error.message : sentence(error) });
+  }
 }
 
 // A step of a live figure, as JSON; null where the reader's own code has broken what it needs.

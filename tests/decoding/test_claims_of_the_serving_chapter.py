@@ -1,5 +1,6 @@
 """What chapter 11 says of serving many readers, with more starts than its cells have, and with the control of each claim."""
 
+from itertools import permutations
 from pathlib import Path
 
 import nbformat
@@ -7,7 +8,7 @@ import numpy as np
 import pytest
 
 from attnlib.attention import attention
-from attnlib.costs import A100
+from attnlib.costs import A100, count_model_parameters, kv_cache_bytes
 from attnlib.flash import flash_attention, merge_partials
 from attnlib.positions import rotary
 from attnlib.softmax import softmax
@@ -50,6 +51,18 @@ def test_five_rows_for_each_of_64_readers_are_more_than_the_ridge():
     assert operations > 201 > 2 * 64 / 2  # without guesses 64 readers still wait for the memory
 
 
+def test_guesses_gain_less_with_many_readers_and_caches_soften_it():
+    weights, gained = count_model_parameters(32, 4096, 32, 128, hidden=11008, mlp_matrices=3, vocabulary=32000, embeddings=2).total, {}
+    for readers in (1, 40, 64, 100):
+        for cached in (0, 500):
+            cache = kv_cache_bytes(readers, 32, cached, 32, 128) / A100.bandwidth if cached else 0
+            step, chunk = (max(2 * weights / A100.bandwidth, 2 * weights * readers * rows / A100.peak_flops["float16"]) + cache for rows in (1, 5))
+            gained[readers, cached] = (0.8 ** np.arange(5)).sum() / (chunk / step + 0.4)
+    assert [round(gained[readers, 500], 2) for readers in (1, 40, 64, 100)] == [2.4, 2.4, 2.02, 1.76]
+    assert all(gained[readers, 0] < gained[readers, 500] for readers in (64, 100))
+    assert 1 < gained[100, 0] < gained[64, 0] < 1.75
+
+
 @pytest.mark.parametrize("seed", SEEDS)
 def test_pages_may_be_read_in_any_order_but_not_from_another_text(seed):
     rng = np.random.default_rng(seed)
@@ -71,6 +84,17 @@ def test_pages_may_be_read_in_any_order_but_not_from_another_text(seed):
     assert not np.allclose(np.mean([out for out, _ in states], axis=0), right, atol=1e-3)
     unturned, _ = attention(query[-1:], rng.permutation(key), value)  # keys without their values do depend on the order
     assert not np.allclose(unturned, right, atol=1e-3)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_keys_that_are_turned_only_after_reading_depend_on_the_order_of_the_pages(seed):
+    query, key, value = np.random.default_rng(seed).standard_normal((3, 12, 4))
+    last = rotary(query[-1:], np.array([11]))
+    right, _ = attention(last, rotary(key, np.arange(12)), value)
+    for order in permutations(range(4)):
+        rows = np.concatenate([np.arange(3 * page, 3 * page + 3) for page in order])
+        late, _ = attention(last, rotary(key[rows], np.arange(12)), value[rows])
+        assert np.allclose(late, right, atol=1e-6) is (order == (0, 1, 2, 3))
 
 
 def test_the_drawing_ends_with_the_tables_of_the_text(chapter):
@@ -190,6 +214,9 @@ def test_a_redrawn_token_must_fill_in_what_is_missing(seed):
 def test_the_best_state_is_exact_up_to_d_pairs(chapter, d, seed):
     for n in (d // 2, d):
         assert chapter["errors"](n, seed, d)["best state"] < 1e-12
+    for n in (d + 1, 2 * d):  # what counts are the features
+        assert chapter["errors"](n, seed, d)["best state, twice the features"] < 1e-12
+    assert chapter["errors"](4 * d, seed, d)["best state, twice the features"] > 0.3
     assert chapter["errors"](d + 1, seed, d)["best state"] > 1e-4
     for n in (2 * d, 4 * d):
         assert abs(chapter["errors"](n, seed, d)["best state"] - (1 - d / n)) < 0.1
@@ -202,9 +229,10 @@ def test_linear_attention_errs_long_before_its_state_is_full(chapter, seed):
         assert run["best state"] <= run["linear attention"] < 1
         assert run["softmax"] < 0.65
         assert 1.35 < run["own weight"] < 1.65
-        assert run["softmax, scores × 4"] < 0.01
+        assert run["softmax, keys × 4"] < 0.01
+        assert run["linear attention, keys × 4"] < run["linear attention"]
         if n >= 16:
-            assert run["linear attention"] > 0.8
+            assert run["linear attention"] > 0.8 and run["linear attention, keys × 4"] > 0.7
     assert 0.45 < runs[512]["softmax"] < runs[512]["best state"]
     assert 512 * 64 == 32 * 32 * 32  # numbers in the cache, and in 32 states
 
@@ -243,7 +271,36 @@ def test_a_value_stored_twice():
     for value in values:
         state = state + np.outer(key, value - key @ state)
     assert (key @ state).item() == pytest.approx(50)
+    np.testing.assert_allclose(state[:, 0], [30, 40])
     assert 32 * 128 < 64 * 64 + 64 < 33 * 128
+
+
+def test_the_two_tokens_on_paper():
+    keys, values, query = np.array([[1, 2], [2, 1]]), np.array([10, 40]), np.array([1, 0])
+    assert (keys.T @ values).tolist() == [90, 60] and keys.sum(axis=0).tolist() == [3, 3]
+    weights = keys @ query / (keys @ query).sum()
+    assert weights @ values == pytest.approx(query @ (keys.T @ values) / (query @ keys.sum(axis=0))) == 30
+
+
+def error_of_the_delta_rule(keys, values):
+    keys = keys / np.linalg.norm(keys, axis=1, keepdims=True)
+    state = np.zeros((keys.shape[1], values.shape[1]))
+    for key, value in zip(keys, values, strict=True):
+        state = state + np.outer(key, value - key @ state)
+    return ((keys @ state - values) ** 2).sum() / (values**2).sum()
+
+
+@pytest.mark.parametrize("n", [16, 32])
+@pytest.mark.parametrize("seed", range(100, 108))
+def test_the_delta_rule_helps_keys_of_both_signs_and_not_positive_features(chapter, seed, n):
+    keys, values = np.random.default_rng(seed).standard_normal((2, n, 32))
+    linear = chapter["errors"](n, seed)["linear attention"]
+    assert error_of_the_delta_rule(keys, values) < linear - 0.2
+    for positive in (chapter["features"](keys), np.abs(keys)):  # the second: the same numbers without their signs
+        assert error_of_the_delta_rule(positive, values) > linear - 0.1
+    adding = keys / np.linalg.norm(keys, axis=1, keepdims=True)
+    added = adding @ (adding.T @ values)
+    assert error_of_the_delta_rule(keys, values) < ((added - values) ** 2).sum() / (values**2).sum()  # the rule, not only the keys
 
 
 # --- fewer bits -----------------------------------------------------------------------------------

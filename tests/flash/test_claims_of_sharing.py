@@ -11,7 +11,7 @@ from attnlib.costs import count_traffic
 from attnlib.flash import flash_attention, flash_attention_backward, merge_partials
 
 CHAPTER = Path(__file__).resolve().parents[2] / "chapters/08_sharing.ipynb"
-CELLS = ("imports", "split-kv-run", "ring-code", "ring-back", "owners", "ring-pairs", "causal-ring", "two-kernels-run", "hide-run")
+CELLS = ("imports", "split-kv-run", "ring-code", "ring-back", "owners", "ring-pairs", "ring-time", "ring-shares-run", "causal-ring", "two-kernels-run", "hide-run")
 DEALS = [(2, 8), (3, 24), (4, 64), (5, 30), (8, 64), (16, 1024)]
 
 
@@ -232,14 +232,45 @@ def test_half_of_the_own_block_kept_for_the_end_hides_the_last_move(workers):
     assert max(max(link, computed) + 0.5, computed + 0.5) == workers  # the last move beside the other half
 
 
-@pytest.mark.parametrize("workers", [2, 4, 8])
-def test_stretches_need_half_of_the_moves_and_fair_deals_need_all(page, workers):
-    moves = {}
-    for name, owner in page["owners"](8 * workers, workers).items():
-        pairs = page["pairs_computed"](owner, workers)
-        last = [max([turn for turn in range(workers) if pairs[(u + turn) % workers, turn]]) for u in range(workers)]
-        moves[name] = sum(last)  # how far the keys of worker u have to go
-    assert moves["stripes"] == moves["zigzag"] == workers * (workers - 1) == 2 * moves["stretches"]
+@pytest.mark.parametrize("workers", [2, 3, 4, 8, 16, 32])
+def test_the_ring_waits_below_the_thresholds_and_not_above(page, workers):
+    time = page["ring_time"]
+    for tokens in (1.0, 1.1, 3.0):
+        assert time(workers, tokens) == pytest.approx(workers)
+    for tokens in (0.8, 0.9, 3.0):
+        assert time(workers, tokens, True, 0.5) == pytest.approx(workers)
+        assert time(workers, tokens, True) == pytest.approx(workers + 0.4 / tokens)  # the last move: 1 in 2.5 tokens
+    assert time(workers, 0.98) > workers + 1e-3
+    assert time(workers, 0.5) == pytest.approx(1 + 2 * (workers - 1))  # every later round waits for its keys
+    if workers > 2:  # the last round of a ring of two has no keys to send
+        assert time(workers, 0.78, True, 0.5) > workers + 1e-3
+
+
+@pytest.mark.parametrize("workers", [2, 4, 8, 32])
+@pytest.mark.parametrize("size", [2, 4, 16])
+def test_in_tiles_stripes_pay_for_a_diagonal_in_every_round_and_zigzag_in_one(page, workers, size):
+    """`size` tiles of 8 on each side of a block; times in blocks."""
+    each = 8 * size
+    deals = page["owners"](workers * each, workers)
+    times = {name: page["tiles_computed"](owner, workers, 8).max(axis=0).sum() / each**2 for name, owner in deals.items()}
+    assert times["stripes"] == pytest.approx(workers * (1 + 1 / size) / 2)
+    assert times["zigzag"] == pytest.approx(workers / 2 + 1 / (2 * size))
+    assert times["stretches"] == pytest.approx(workers - 0.5 + 1 / (2 * size))
+    if size > 1:  # as in the library: the tiles of a mask that is cut the same way
+        places = {name: [np.flatnonzero(owner == w) for w in range(workers)] for name, owner in deals.items()}
+        for name, of in places.items():
+            shown = sum(np.any(of[w].reshape(size, 8)[:, None, :, None] >= of[u].reshape(size, 8)[None, :, None, :], axis=(2, 3)).sum()
+                        for w in range(min(2, workers)) for u in range(workers))  # fmt: skip
+            assert shown * 64 == page["tiles_computed"](deals[name], workers, 8)[: min(2, workers)].sum()
+
+
+def test_the_shares_in_tiles_that_the_table_shows(page):
+    share = page["busy_share"]
+    assert [round(share(deal, 512, 128), 2) for deal in ("stripes", "zigzag")] == [0.8, 0.97]
+    assert share("stripes", 512, 1) > 0.99
+    for seed in range(8):  # a piece that is no whole number of tiles: zigzag still wins
+        each = 256 * int(np.random.default_rng(seed).integers(2, 9)) + 128
+        assert share("zigzag", each, 64) > share("stripes", each, 64)
 
 
 def test_a_million_tokens_take_minutes_at_the_peak():

@@ -2,7 +2,9 @@
 
 import math
 import tracemalloc
+from pathlib import Path
 
+import nbformat
 import numpy as np
 import pytest
 
@@ -236,15 +238,65 @@ def test_the_scores_of_a_layer_fit_no_cache_of_the_a100_but_those_of_a_head_do()
     assert 6 < 4 * 32 * of_a_head / A100.bandwidth / products < 7
 
 
-def test_strips_with_their_rows_of_scores_need_30_times_the_passes():
-    """Fast memory of 192 KB in float16: a strip holds its queries and a row of n scores for each."""
+def loops_of_the_page():
+    """`strips_on` and `two_walks_on`, as the chapter counts them."""
+    cells = nbformat.read(Path(__file__).parents[2] / "chapters" / "06_flash.ipynb", as_version=4).cells
+    (source,) = (cell.source for cell in cells if cell.id == "ideas-run")
+    found = {"np": np}
+    exec(source[: source.index("def moved")], found)
+    return {"strip": found["strips_on"], "two": found["two_walks_on"]}
+
+
+def moved_in_walks(n, d, M, walks):
+    rows = (M - d) // (n + d) if walks == "strip" else fitting_blocks(M, d)[0]
+    return rows, math.ceil(n / rows) * (2 if walks == "strip" else 3) * n * d + 2 * n * d
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_strips_and_two_walks_count_what_their_formulas_say(seed):
+    rng = np.random.default_rng(seed)
+    n, d, M = int(rng.integers(20, 90)), int(rng.integers(2, 9)), int(rng.integers(300, 900))
+    for walks, loop in loops_of_the_page().items():
+        rows, expected = moved_in_walks(n, d, M, walks)
+        inputs = rng.standard_normal((3, n, d))
+        assert counted(lambda *of_one, loop=loop, rows=rows: [loop(*of_one, rows)], M, inputs) == expected
+        with pytest.raises(MemoryError):
+            loop(Memory(M), *rng.standard_normal((3, max(n, rows + 1), d)), rows + 1)
+
+
+def test_strips_move_more_than_plain_attention_and_the_update_saves_a_walk():
+    """The fast memory of an A100's multiprocessor in float16, and one head of 4096 tokens."""
     M, n, d = 192 * 1024 // 2, 4096, 64
-    strips, flash = M // (n + d), fitting_blocks(M, d)[0]
-    assert (strips, math.ceil(n / strips)) == (23, 179)
-    assert (flash, math.ceil(n / flash)) == (749, 6)
+    strips, two = (moved_in_walks(n, d, M, walks) for walks in ("strip", "two"))
+    flash = fitting_blocks(M, d)[0]
+    assert (strips[0], math.ceil(n / strips[0])) == (23, 179)
+    assert two[0] == flash == 749 and math.ceil(n / flash) == 6
     assert M < 131_072  # there, not one row of scores fits
-    streamed = 2 * n * d * 179  # keys and values; even plain attention moves fewer numbers than the strips
-    assert streamed > total("naive", n, d, M) > total("flash", n, d, M)
+    assert strips[1] > total("naive", n, d, M) > two[1] > total("flash", n, d, M)
+    for length, lose in ((2560, False), (3584, True)):  # about 2 M / d = 3072 tokens decide
+        assert (moved_in_walks(length, d, M, "strip")[1] > total("naive", length, d, M)) == lose
+    assert 1.31 < total("flash", n, d, M) / (4 * n**2 * d**2 / M) < 1.32
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_sums_in_float16_lose_what_sums_in_float32_keep(seed):
+    query, key, value = np.random.default_rng(seed).standard_normal((3, 4096, 16)).astype(np.float16)
+    scores = (query[:8].astype(np.float32) @ key.T.astype(np.float32)) / 4
+    exact = textbook(query[:8].astype(np.float64), key.astype(np.float64), value.astype(np.float64))
+    off = {}
+    for dtype in (np.float16, np.float32):
+        powers = np.exp(scores - scores.max(axis=1, keepdims=True)).astype(dtype)
+        s, a = np.zeros((8, 1), dtype), np.zeros((8, 16), dtype)
+        for start in range(0, 4096, 64):
+            tile = powers[:, start : start + 64].astype(np.float32)
+            s += tile.sum(axis=1, keepdims=True).astype(dtype)
+            a += (tile @ value[start : start + 64].astype(np.float32)).astype(dtype)
+        off[dtype] = np.abs(a.astype(np.float64) / s - exact).max()
+    assert off[np.float16] > 50 * off[np.float32]
+    one, ones = np.float16(1), np.float16(0)
+    for _ in range(4096):
+        ones += one
+    assert ones == 2048
 
 
 @pytest.mark.parametrize("M", [4096, 8192, 16384])

@@ -118,6 +118,29 @@ def test_an_offset_stops_candidate_3_and_sometimes_candidate_1(page, options):
     assert 0 < learn(1, 5.0) < 8
 
 
+@pytest.mark.thorough
+def test_shorter_steps_do_not_help_candidate_3(page):
+    """A fifth of the rate, and as long a way: the steps of the wrong gradient are not merely too long."""
+    for number, learned in ((3, 0), (4, 8)):
+        found = results(page, page["candidates"][number], common=5.0, rate=0.02, steps=1500)
+        assert sum(loss < 0.5 for loss, _ in found) == learned
+
+
+def test_every_candidate_has_the_right_value_gradient(page):
+    """And no other has the right one of the query, or of the key: one of three arrays proves nothing of the others."""
+    for (name, number), accepted in page["passed"].items():
+        assert accepted == (8 if name == "dV" or number == 4 else 0)
+
+
+@pytest.mark.parametrize("start", range(0, 16, 8))
+def test_only_the_row_of_pronoun_counts_for_it(page, start):
+    for seed in range(start, start + 8):
+        (w_q, w_k, _) = page["train"](page["candidates"][4], seed)[3][-1]
+        product = w_q @ w_k.T
+        assert np.abs(product[4:]).max() < 0.2  # what the three numbers of a name look for
+        assert np.abs(product[3]).max() > 5
+
+
 def test_the_right_gradient_takes_the_same_steps_with_the_offset(page):
     right = page["candidates"][4]
     for seed in range(8):

@@ -176,6 +176,17 @@ def test_text_is_escaped_and_backticks_are_code():
     assert "<script> & `x`" in str(shown)
 
 
+def test_several_runs_are_shown_by_their_lowest_and_their_highest():
+    runs = {"n": [1, 2, 3], "error": [[0.5, 0.25, 1], np.array([0.1, 0.1]), (2, 0.125)]}
+    shown = table(runs, formats={"error": ".2f"})
+    assert lines(shown) == ["n  error", "1  0.25 to 1.00", "2  0.10", "3  0.12 to 2.00"]
+    assert lines(table(runs))[1:] == ["1  0.250 to 1.000", "2  0.100", "3  0.125 to 2.000"]
+    assert lines(table({"calls": [[25, 38, 30], range(80, 81)]})) == ["calls", "25 to 38", "80"]
+    assert lines(table({"rise": [[-0.5, math.nan], [math.nan, 1]]})) == ["rise", "NaN", "NaN"]  # a run that failed is not hidden
+    assert lines(table({"right": [[True, False]], "n": [1]}, formats={"right": str})) == ["right          n", "[True, False]  1"]
+    assert lines(table({"n": [[1, 3, 2]]}, formats={"n": lambda runs: f"{len(runs)} runs"})) == ["n", "3 runs"]
+
+
 def test_rows_may_be_made_as_they_are_asked_for_and_be_none():
     squares = table({"i": "d", "square": "d"}, ((i, i * i) for i in range(2)))
     assert lines(squares) == ["i  square", "0       0", "1       1"]
@@ -191,7 +202,9 @@ def test_rows_may_be_made_as_they_are_asked_for_and_be_none():
         ({"n": "d", "x": ".1f"}, [(1, 2.0), (1,)], ValueError, "row 2 must hold 2 values, one a column; got 1"),
         ({"n": "d"}, [(1, 2)], ValueError, "row 1 must hold 1 values, one a column; got 2"),
         ({"n": "d"}, [(1.5,)], ValueError, "the format 'd' of column 'n' does not fit 1.5"),
-        ({"n": ".1f"}, [([1],)], ValueError, "the format '.1f' of column 'n' does not fit"),
+        ({"n": ".1f"}, [([],)], ValueError, "the format '.1f' of column 'n' does not fit []"),
+        ({"n": ".1f"}, [([1, "two"],)], ValueError, "the format '.1f' of column 'n' does not fit [1, 'two']"),
+        ({"n": "d"}, [([1, 1.5],)], ValueError, "the format 'd' of column 'n' does not fit [1, 1.5]"),
     ],
 )
 def test_what_does_not_fit_is_refused(columns, rows, error, said):

@@ -4,6 +4,7 @@ Read in this order: here, what is packed for node and how node is called; `boot.
 without a network; `inside.py`, what is done in there; `verdicts.py`, the answers that both sides judge.
 """
 
+import hashlib
 import importlib.util
 import io
 import json
@@ -15,6 +16,7 @@ import tempfile
 import zipfile
 from pathlib import Path
 
+from book.live import bundle
 from tools.installing import vendor_pyodide, vendored
 
 HERE = Path(__file__).resolve().parent
@@ -28,6 +30,7 @@ PACKED += ("book/**/*.css", "chapters/*.ipynb", "chapters/data/*", "benchmarks/*
 FOR_TESTS = ("pytest", "_pytest", "py", "pluggy", "iniconfig", "pygments", "sortedcontainers", "yaml")
 # Hypothesis has a part that is compiled: its wheel for the page's Python is fetched once, with pip, which checks the hash.
 COMPILED, WHEELS = HERE / "wheels.txt", ROOT / "_vendor" / "gate"
+STDLIB = "python_stdlib.zip"
 PIP = ("-m", "pip", "download", "--no-deps", "--only-binary=:all:", "--quiet", "--disable-pip-version-check", "--no-input")
 PIP += ("--python-version=3.14", "--platform=pyemscripten_2026_0_wasm32", "--require-hashes", "--retries=2")
 
@@ -49,13 +52,37 @@ def missing(site=SITE):
     return ""
 
 
+def only_bytecode_more(path):
+    """Is this the vendored standard library, and more only by the bytecode of its modules (`book/live/prepare`)?"""
+    with zipfile.ZipFile(path) as found, zipfile.ZipFile(ROOT / "_vendor" / "pyodide" / STDLIB) as vendored:
+        ours, theirs = ({entry.filename: entry.CRC for entry in archive.infolist() if not entry.is_dir()} for archive in (found, vendored))
+    return all(name in theirs or name.removesuffix("c") in theirs for name in ours) and theirs.items() <= ours.items()
+
+
 def places(site=SITE):
     """The site's folder of Python, and its packed course."""
     (python,), (course,) = site.glob("_static/live/python-*"), site.glob("_static/live/course-*/course.zip")
     for file in vendor_pyodide.listed():
-        if said := vendored.difference(file, (python / file.name).read_bytes()):
+        said = vendored.difference(file, (python / file.name).read_bytes())
+        if said and not (file.name == STDLIB and only_bytecode_more(python / file.name)):
             raise GateError(f"{said} (in the site)")
     return python, course
+
+
+def trained_model(site=SITE):
+    """{name: bytes} of the trained model that a page of the site opens; empty if the site has none."""
+    for page in sorted(site.glob("chapters/*.html")):
+        found = bundle.SETTINGS.search(page.read_text(encoding="utf-8"))
+        if found and (files := json.loads(found[2]).get("model", {}).get("files")):
+            return {name: b"".join(_part(site, *part) for part in parts) for name, parts in files.items()}
+    return {}
+
+
+def _part(site, address, size, sha256):
+    data = (site / address).read_bytes()
+    if len(data) != size or hashlib.sha256(data).hexdigest() != sha256:
+        raise GateError(f"{address} in the site is not what the page expects")
+    return data
 
 
 def ask(request, kit, site=SITE):
@@ -66,7 +93,11 @@ def ask(request, kit, site=SITE):
         asked.write_text(json.dumps(request), encoding="utf-8")
         compiled = kit.with_name("compiled")  # of these very files, so beside them
         compiled.mkdir(exist_ok=True)
-        command = ["node", "--no-warnings", HERE / "boot.mjs", python, course, kit, asked, given, compiled]
+        model = Path(folder) / "model"
+        model.mkdir()
+        for name, data in trained_model(site).items():
+            (model / name).write_bytes(data)
+        command = ["node", "--no-warnings", HERE / "boot.mjs", python, course, kit, asked, given, compiled, model]
         try:
             done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=PATIENCE)
         except subprocess.TimeoutExpired as error:

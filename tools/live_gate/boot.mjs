@@ -1,15 +1,16 @@
 // Boots the site's own Python in node, without a network, and has it do one thing.
 //
-//     node boot.mjs FOLDER_OF_PYTHON COURSE_ZIP KIT_ZIP REQUEST ANSWER COMPILED
+//     node boot.mjs FOLDER_OF_PYTHON COURSE_ZIP KIT_ZIP REQUEST ANSWER COMPILED MODEL
 //
 // REQUEST is the path of a JSON file for inside.py, ANSWER that of the JSON it gives back. COMPILED is a folder in which
-// the next Python finds what this one compiled.
-import { readFileSync, writeFileSync } from "node:fs";
+// the next Python finds what this one compiled, MODEL one with the files of the pages' trained model, if they have one.
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { Socket } from "node:net";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 
-const [folder, course, kit, request, answer, compiled] = process.argv.slice(2).map((path) => resolve(path));
+const FOLDER = "/course/_vendor/minilm"; // as in book/live/model.py
+const [folder, course, kit, request, answer, compiled, model] = process.argv.slice(2).map((path) => resolve(path));
 
 Socket.prototype.connect = () => {
   throw new Error("the gate has no network");
@@ -31,6 +32,9 @@ python.unpackArchive(new Uint8Array(readFileSync(kit)), "zip", { extractDir: "/k
 const quiet = { messageCallback() {}, errorCallback(said) { throw new Error(said); } };
 await python.loadPackage(["numpy", "matplotlib", "packaging"], quiet);
 python.mountNodeFS("/compiled", compiled);
+const files = readdirSync(model);
+if (files.length) python.FS.mkdirTree(FOLDER);
+for (const name of files) python.FS.writeFile(`${FOLDER}/${name}`, readFileSync(`${model}/${name}`));
 python.runPython(`
 import os, sys
 from pathlib import Path

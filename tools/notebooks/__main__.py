@@ -17,6 +17,7 @@ from tools.notebooks.book_order import up_to_date
 from tools.notebooks.check import check
 from tools.notebooks.execute import execute
 from tools.notebooks.files import NotebookError, canonical, read, shown, write
+from tools.notebooks.needs import missing
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -58,6 +59,9 @@ def work(options, path, place):
         print("\n".join(problems) if problems else f"{place} {shown(path)}: in order", flush=True)
         return bool(problems)
     start = time.perf_counter()
+    if options.command == "run" and (reason := missing(path)):
+        print(f"{place} {shown(path)}: skipped, {reason}", flush=True)
+        return False
     if options.command == "run":
         print(f"{place} {shown(path)} ... ", end="", flush=True)
         try:

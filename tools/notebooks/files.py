@@ -80,7 +80,8 @@ def canonical(notebook):
     """The one text that a notebook is stored as."""
     nbformat = need("nbformat")
     notebook = nbformat.from_dict(json.loads(json.dumps(notebook)))
-    notebook.metadata = nbformat.from_dict(METADATA)
+    needs = {key: notebook.metadata[key] for key in ("needs",) if key in notebook.metadata}
+    notebook.metadata = nbformat.from_dict(METADATA | needs)
     notebook.nbformat, notebook.nbformat_minor = 4, 5
     for cell in notebook.cells:
         cell.source = cell.source.rstrip()

@@ -37,7 +37,7 @@ ONE_DAY = [
     ("10_decoding", ["The question", "Keep what the new row needs", "What a token costs", "The bytes of a cache"],
      ["kv_cache", "kv_cache_bytes"]),
 ]  # fmt: skip
-WEEKS = (("prerequisites", "01", "02"), ("03", "04", "05"), ("06", "07", "08"), ("09", "10", "11", "12"))
+WEEKS = (("prerequisites", "01", "02"), ("03", "04", "05"), ("06", "07", "08"), ("09", "10", "11", "12", "13"))
 WEEK = 8  # hours at most
 
 

@@ -51,15 +51,15 @@ def induction(steps=400):
     return Trained(params, 1, "abcdefghijklmnopqrst")
 
 
-def text(steps=1600, m=64, heads=4, n=128):
+def text(start=0, steps=1600, m=64, heads=4, n=128):
     written = (DATA / "prose.txt").read_text(encoding="ascii")
     alphabet = alphabet_of(written)
     tokens = encode(written, alphabet)
     learned, held_out = np.split(tokens, [len(tokens) * 9 // 10])
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(start)
     parts = dict(heads=heads, positions="rotary")
     sizes = dict(vocabulary=len(alphabet), m=m, layers=2, hidden=2 * m, norm=True, dtype=np.float32)
-    start = init_transformer(rng, **sizes, **parts)
+    begun = init_transformer(rng, **sizes, **parts)
     test = text_batch(np.random.default_rng(5), held_out, b=32, n=n)
 
     def report(step, loss, params):
@@ -69,7 +69,7 @@ def text(steps=1600, m=64, heads=4, n=128):
             print(f"text: step {step} of {steps}, loss {loss:.3f}, held out {said:.3f}", flush=True)
 
     params, _ = train(
-        start,
+        begun,
         lambda: text_batch(rng, learned, b=12, n=n),
         lambda params, batch: transformer_loss(params, batch, **parts),
         steps=steps,

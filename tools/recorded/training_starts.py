@@ -14,6 +14,8 @@ import numpy as np
 
 from attnlib.training import (
     accuracy,
+    cross_entropy,
+    cross_entropy_backward,
     head_means,
     induction_score,
     init_transformer,
@@ -70,6 +72,17 @@ def right(params, texts, **parts):
     return accuracy(logits, texts.targets, keep=texts.keep)
 
 
+def guesses_seen(params, texts, **parts):
+    """How many guesses are letters of the text so far, without the own letter; at the places that count."""
+    logits, _ = transformer(texts.tokens, params, **parts)
+    guesses = logits.argmax(axis=-1)
+    found = [
+        guesses[text, i] in texts.tokens[text, :i] and guesses[text, i] != texts.tokens[text, i]
+        for text, i in np.argwhere(texts.keep)
+    ]
+    return np.mean(found)
+
+
 def circuits(params):
     """Three grids of letters: composed, the same without the note of layer 1, copied."""
     part = {(layer, which): params[f"{layer}.{which}_weight"] for layer in (0, 1) for which in ("query", "key", "value", "out")}
@@ -119,15 +132,67 @@ def two(seed, steps=300):
     return dict(
         start=seed, plateau=losses[50:60].mean(), beside=beside[50:60].mean(), half=half,
         previous=curves[steps][0], induction=curves[steps][1], right=curves[steps][2], without=without,
+        seen=[guesses_seen(end, texts, heads=1, without={(layer, 0): mean[layer, 0]}) for layer in (0, 1)],
         circuits=[rows_won(A) for A in grids], by_chance=rows_won(by_chance), without_note=mean_rank(grids[1]),
     )  # fmt: skip
 
 
-def slow(seed, steps=300):
-    """Two layers again, at a smaller rate."""
-    size = dict(vocabulary=20, n=24, m=48, heads=1, layers=2)
-    kept, _ = learn(seed, words, steps, size, peak=0.003, heads=1)
-    return dict(start=seed, right=right(kept[steps], fresh_texts(), heads=1))
+def right_at(seed, width=48, peak=0.01, steps=300):
+    """Two layers again, at another width, rate or number of steps."""
+    kept, _ = learn(seed, words, steps, dict(vocabulary=20, n=24, m=width, heads=1, layers=2), peak=peak, heads=1)
+    return right(kept[steps], fresh_texts(), heads=1)
+
+
+OTHERS = ((48, 0.003, 300), (48, 0.003, 900), (48, 0.03, 300), (96, 0.003, 300), (96, 0.01, 300))
+
+
+def others(seed):
+    return dict(start=seed) | {f"{width} {peak} {steps}": right_at(seed, width, peak, steps) for width, peak, steps in OTHERS}
+
+
+def given(seed, steps=150):
+    """A fresh layer 2 above a trained layer 1, and above trained letters and places alone: when are half right?"""
+    shape = dict(vocabulary=20, n=24, m=48, heads=1, layers=2)
+    end, texts, found = learn(100 + seed, words, 300, shape, heads=1)[0][300], fresh_texts(), dict(start=seed)
+    for name, taken in (("notes", ("tokens", "positions", "0.")), ("no notes", ("tokens", "positions"))):
+        rng = np.random.default_rng(seed)
+        start = {key: end[key] if key.startswith(taken) else array for key, array in init_transformer(rng, **shape).items()}
+        half = []
+
+        def report(step, loss, params, half=half):
+            if step % 5 == 0 and not half and right(params, texts, heads=1) > 0.5:
+                half.append(step)
+
+        train(
+            start, lambda rng=rng: words(rng), lambda params, batch: transformer_loss(params, batch, heads=1), steps=steps,
+            rate=lambda step: warmup_cosine(step, 300, peak=0.01, warmup=20), report=report,
+        )  # fmt: skip
+        found[name] = half[0] if half else 0  # 0: not within these steps
+    return found
+
+
+def by_places(make, seed=0, steps=300):
+    """The best logits from places alone: a number for each pair of places, fitted to the same loss (a convex problem)."""
+    tri, rng = np.tri(24, dtype=bool), np.random.default_rng(seed)
+
+    def logits(params, batch):
+        return np.einsum("qk,bkt->bqt", np.where(tri, params["places"], 0), np.eye(20)[batch.tokens])
+
+    def slopes(params, batch):
+        loss, weights = cross_entropy(logits(params, batch), batch.targets, keep=batch.keep)
+        d_logits = cross_entropy_backward(1.0, batch.targets, weights, keep=batch.keep)
+        return loss, {"places": np.einsum("bqt,bkt->qk", d_logits, np.eye(20)[batch.tokens]) * tri}
+
+    params, _ = train(
+        {"places": np.zeros((24, 24))}, lambda: make(rng, 128), slopes, steps=steps,
+        rate=lambda step: warmup_cosine(step, steps, peak=0.3, warmup=20),
+    )  # fmt: skip
+    texts = make(np.random.default_rng(99), 1024)
+    return accuracy(logits(params, texts), texts.targets, keep=texts.keep)
+
+
+def places(seed):
+    return dict(start=seed, right=by_places(lambda rng, b: words_batch(rng, b=b, **TASK), seed))
 
 
 def one(seed, steps=3000):
@@ -191,7 +256,7 @@ def reverse(seed, steps=120):
     )  # fmt: skip
 
 
-MODELS = {model.__name__: model for model in (two, slow, one, double, block, reverse)}
+MODELS = {model.__name__: model for model in (two, others, given, places, one, double, block, reverse)}
 
 
 def rounded(value):

@@ -25,7 +25,7 @@ from pathlib import Path
 import yaml
 
 from book.live import keep_list
-from tools.installing import vendor_pyodide, vendored
+from tools.installing import model, vendor_pyodide, vendored
 
 ROOT = Path(__file__).resolve().parents[2]
 PROCESS = Path(__file__).with_name("book_process.py")
@@ -60,13 +60,20 @@ def missing_packages():
     return found
 
 
-def wrong_python(root):
-    """What is wrong with the vendored Python, as a sentence; "" if it is whole or if there is none."""
-    folder = root / "_vendor" / "pyodide"
-    try:
-        return vendored.problem(folder, vendor_pyodide.listed()) if folder.exists() else ""
-    except vendored.VendorError as error:
-        return str(error)
+def wrong_vendored(root):
+    """What is wrong with the Python and the trained model for the pages, as a sentence; "" if all that is there is whole."""
+    wanted = {"Python": ("pyodide", vendor_pyodide.LIST, "live"), "trained model": ("minilm", model.SOURCE.listing, "model")}
+    for what, (name, listing, command) in wanted.items():
+        folder = root / "_vendor" / name
+        if not folder.exists():
+            return ""  # and without a Python no page opens the model
+        try:
+            wrong = vendored.problem(folder, vendored.listed(listing))
+        except vendored.VendorError as error:
+            wrong = str(error)
+        if wrong:
+            return f"the {what} for the pages is not whole: {wrong}; run: make {command}"
+    return ""
 
 
 def build(root, output, config=None, kept=None):
@@ -77,8 +84,8 @@ def build(root, output, config=None, kept=None):
     root, output = Path(root).resolve(), Path(output).resolve()
     if problems := missing_packages():
         raise BuildError("; ".join(problems) + "; run: pip install -r requirements.txt")
-    if wrong := wrong_python(root):
-        raise BuildError(f"the Python for the pages is not whole: {wrong}; run: make live")
+    if wrong := wrong_vendored(root):
+        raise BuildError(wrong)
     shutil.rmtree(output, ignore_errors=True)
     output.parent.mkdir(parents=True, exist_ok=True)
     scratch = Path(tempfile.mkdtemp(prefix=".building-", dir=output.parent))

@@ -1,5 +1,7 @@
 """The gate sees what it is there for: it is skipped with a reason, and refuses what is not the site's own."""
 
+import hashlib
+import json
 import shutil
 import subprocess
 from pathlib import Path
@@ -37,6 +39,21 @@ def test_a_file_that_is_not_the_listed_one_is_not_run(tmp_path):
     (tmp_path / "_static" / "live" / "python-1" / first.name).write_bytes(b" " * first.size)
     with pytest.raises(live_gate.GateError, match=r"is not the listed file: its SHA-256 is another \(in the site\)"):
         live_gate.places(tmp_path)
+
+
+def test_the_gate_has_the_model_of_the_pages_or_none(tmp_path):
+    (tmp_path / "chapters").mkdir()
+    assert live_gate.trained_model(tmp_path) == {}
+    (tmp_path / "1.bin").write_bytes(b"one ")
+    (tmp_path / "2.bin").write_bytes(b"two")
+    parts = [[name, len(data), hashlib.sha256(data).hexdigest()] for name, data in (("1.bin", b"one "), ("2.bin", b"two"))]
+    settings = '<script type="application/json" id="live-settings">'
+    (tmp_path / "chapters" / "a.html").write_text(f'{settings}{{"model": {{"needs": "a"}}}}</script>')
+    (tmp_path / "chapters" / "b.html").write_text(f'{settings}{json.dumps({"model": {"files": {"weights": parts}}})}</script>')
+    assert live_gate.trained_model(tmp_path) == {"weights": b"one two"}
+    (tmp_path / "2.bin").write_bytes(b"twO")
+    with pytest.raises(live_gate.GateError, match=r"2\.bin in the site is not what the page expects"):
+        live_gate.trained_model(tmp_path)
 
 
 def test_the_list_of_differences_may_have_neither_more_nor_less(monkeypatch):
