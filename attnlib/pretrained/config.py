@@ -42,7 +42,7 @@ _NAMES = dict(
 )  # fmt: skip
 # What else a config may say, and the one value of it that this library computes.
 _ONLY = dict(model_type="bert", hidden_act="gelu", position_embedding_type="absolute")
-_RULE = dict(type="BertNormalizer", clean_text=True, handle_chinese_chars=True, lowercase=True)
+_RULE = dict(type="BertNormalizer", clean_text=True, handle_chinese_chars=True, strip_accents=None, lowercase=True)
 _PIECES = dict(type="WordPiece", unk_token="[UNK]", continuing_subword_prefix="##", max_input_chars_per_word=100)
 
 

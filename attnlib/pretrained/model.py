@@ -180,12 +180,13 @@ class Pretrained:
         ------
         TypeError
             If `texts` is not a list of strings.
+        ValueError
+            If there is no text.
         """
-        rows = []
-        for text in _as_texts("head_means", texts):
-            outputs = self.inside(self.tokenize(text)).outputs
-            rows.append(outputs)
-        means = np.concatenate(rows, axis=-2).mean(axis=-2)
+        if not _as_texts("head_means", texts):
+            raise ValueError("head_means: texts must hold at least one text.")
+        outputs = [self.inside(self.tokenize(text)).outputs for text in texts]
+        means = np.concatenate(outputs, axis=-2).mean(axis=-2)
         return {place: means[place] for place in np.ndindex(means.shape[:-1])}
 
     def embed(self, texts, *, without=()):
@@ -267,9 +268,11 @@ class Pretrained:
         TypeError
             If `states` does not hold real numbers, or `lengths` integers.
         ValueError
-            If a length is not between 1 and n.
+            If `states` has fewer than two axes, or a length is not between 1 and n.
         """
         (states,), dtype = as_float("pool", states=states)
+        if states.ndim < 2:
+            raise ValueError(f"pool: states must have the shape (..., n, m); got {states.shape}.")
         n = states.shape[-2]
         lengths = as_tokens("pool", "lengths", n if lengths is None else lengths, n + 1)
         if (lengths < 1).any():

@@ -119,7 +119,7 @@ def _entry(path, name, entry):
     # The dtype, the shape and the place of one array, or the sentence that says what is wrong with it.
     try:
         kind, shape, (begin, end) = entry["dtype"], entry["shape"], entry["data_offsets"]
-        whole = all(type(number) is int and number >= 0 for number in (*shape, begin, end))
+        whole = isinstance(kind, str) and all(type(number) is int and number >= 0 for number in (*shape, begin, end))
     except (KeyError, TypeError, ValueError):
         whole = False
     if not whole:
