@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from attnlib.checks.arrays import as_float, as_integer
+from attnlib.checks.arrays import as_float
 from attnlib.checks.masks import as_mask
 from attnlib.masks import padding_mask
 from attnlib.pretrained.encoder import run_layers
