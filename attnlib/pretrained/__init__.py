@@ -12,6 +12,7 @@ Read in this order:
 8. `encoder`: the layers, one after the other.
 9. `model`: what there is to do with the model: tokens, states, weights, one vector for a text.
 10. `loading`: from a folder to a model.
+11. `tiny`: a very small model with random weights, to try things.
 """
 
 from attnlib.pretrained.activation import erf, gelu
@@ -20,12 +21,14 @@ from attnlib.pretrained.loading import load_pretrained
 from attnlib.pretrained.model import Pretrained
 from attnlib.pretrained.normalisation import layer_norm
 from attnlib.pretrained.safetensors import read_safetensors, write_safetensors
+from attnlib.pretrained.tiny import write_tiny
 from attnlib.pretrained.wordpiece import WordPiece, words
 
 __all__ = [
     "load_pretrained",
     "Pretrained",
     "Inside",
+    "write_tiny",
     "read_safetensors",
     "write_safetensors",
     "WordPiece",

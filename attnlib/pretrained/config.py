@@ -41,9 +41,15 @@ _NAMES = dict(
     hidden="intermediate_size", heads="num_attention_heads", layers="num_hidden_layers",
 )  # fmt: skip
 # What else a config may say, and the one value of it that this library computes.
-_ONLY = dict(model_type="bert", hidden_act="gelu", position_embedding_type="absolute")
-_RULE = dict(type="BertNormalizer", clean_text=True, handle_chinese_chars=True, lowercase=True)
+_ONLY = dict(model_type="bert", hidden_act="gelu", position_embedding_type="absolute", is_decoder=False)
+_RULE = dict(type="BertNormalizer", clean_text=True, handle_chinese_chars=True, strip_accents=True, lowercase=True)
 _PIECES = dict(type="WordPiece", unk_token="[UNK]", continuing_subword_prefix="##", max_input_chars_per_word=100)
+
+
+def as_config(sizes):
+    """What a config.json says of these sizes: the reverse of `read_config`."""
+    config = {theirs: getattr(sizes, ours) for ours, theirs in _NAMES.items()}
+    return config | {"layer_norm_eps": sizes.epsilon} | _ONLY
 
 
 def read_config(path):
@@ -102,7 +108,7 @@ def read_vocabulary(folder):
 
 def _refuse_others(path, found, wanted):
     for key, value in wanted.items():
-        if key in found and found[key] != value:
+        if found.get(key, value) not in (value, None):  # null leaves it to the format's default, which is our value
             raise ValueError(f"load_pretrained: {path}: {key} must be {value!r}, all that is known here; got {found[key]!r}.")
 
 

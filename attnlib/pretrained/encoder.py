@@ -36,12 +36,14 @@ class Inside(NamedTuple):
 
     Attributes
     ----------
-    states : ndarray of shape (..., layers + 1, n, m)
-        The tokens before the first layer and after each.
-    weights : ndarray of shape (..., layers, h, n, n)
-    values : ndarray of shape (..., layers, h, n, v)
-    outputs : ndarray of shape (..., layers, h, n, v)
-        What each head hands on, the mean of its values; for a head that was taken out, what stands in for it.
+    states : ndarray
+        (..., layers + 1, n, m): the tokens before the first layer and after each.
+    weights : ndarray
+        (..., layers, h, n, n)
+    values : ndarray
+        (..., layers, h, n, v)
+    outputs : ndarray
+        (..., layers, h, n, v): what each head hands on, the mean of its values; for a head that was taken out, what stands in for it.
     """
 
     states: np.ndarray

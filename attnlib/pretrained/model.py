@@ -27,6 +27,33 @@ class Pretrained:
     tokenizer : WordPiece
     dtype : dtype
         What it computes in.
+
+    Examples
+    --------
+    A very small model, with random weights:
+
+    >>> import tempfile
+    >>> from attnlib.pretrained import load_pretrained, write_tiny
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_tiny(folder, np.random.default_rng(0))
+    ...     model = load_pretrained(folder)
+    >>> ids = model.tokenize("The cat sat.")
+    >>> states, weights = model.run(ids)
+    >>> states.shape, weights.shape
+    ((6, 8), (2, 2, 6, 6))
+
+    A batch of two texts, in which the padding is hidden:
+
+    >>> ids, lengths = model.pad([ids, model.tokenize("cat")])
+    >>> states, weights = model.run(ids, mask=padding_mask(lengths[:, np.newaxis], 6))
+    >>> weights[1, 0, 0, 0] > 0  # the second text: three tokens, three of padding
+    array([ True,  True,  True, False, False, False])
+
+    Without a head of the first layer:
+
+    >>> vectors = model.embed(["The cat sat.", "cat"], without={(0, 1)})
+    >>> vectors.shape
+    (2, 8)
     """
 
     def __init__(self, sizes, arrays, tokenizer, functions, kept=None):
@@ -101,7 +128,8 @@ class Pretrained:
         -------
         states : ndarray of shape (..., n, m)
             After the last layer.
-        weights : ndarray of shape (..., layers, h, n, n)
+        weights : ndarray
+            (..., layers, h, n, n): for each layer the weights of its heads.
 
         Raises
         ------
