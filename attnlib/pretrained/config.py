@@ -124,7 +124,7 @@ def _read_text(path):
 def _read_json(path):
     try:
         content = json.loads(_read_text(path))
-    except (json.JSONDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # also numbers of thousands of digits
         raise ValueError(f"load_pretrained: {path} is damaged: it is not JSON ({error}).") from None
     if not isinstance(content, dict):
         raise ValueError(f"load_pretrained: {path} is damaged: it is not a JSON object.")
