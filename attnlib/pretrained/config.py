@@ -122,8 +122,9 @@ def _read_text(path):
 
 
 def _read_json(path):
+    text = _read_text(path)
     try:
-        content = json.loads(_read_text(path))
+        content = json.loads(text)
     except (ValueError, RecursionError) as error:  # also numbers of thousands of digits
         raise ValueError(f"load_pretrained: {path} is damaged: it is not JSON ({error}).") from None
     if not isinstance(content, dict):
