@@ -12,17 +12,14 @@ Read in this order:
 7. `recorded`: the stored runs of the benchmark, from which the page *Measured* quotes.
 8. `progress`: how far a training is, while it runs.
 9. `buggy_run`: a training with a bug in it and one without, for chapter 12.
+10. `on_demand`: imports what draws when it is first asked for.
 """
 
-from attnpage import plotting
+from attnpage.on_demand import DRAWS, __dir__, __getattr__
 from attnpage.progress import training_progress
 from attnpage.reading import show_source, source
 from attnpage.recorded import RecordedRuns, from_to, recorded_gpu_runs, recorded_runs
-from attnpage.schedules import draw_schedule, show_schedule
-from attnpage.stepped import stepped_figure
 from attnpage.tables import Table, table
-from attnpage.tap import TapFigure, tap_figure
-from attnpage.tap_heads import heads_figure
 
 __all__ = [
     "plotting",

@@ -23,6 +23,7 @@ from sphinx.util.math import get_node_equation_number
 
 from book.cache import Kept, digest
 from book.formulas.mathjax_engine import Engine, mathjax, version
+from book.formulas.short import shortened
 from book.static_files import add_styles
 
 FIRST_FONTS = ("MathJax_Main-Regular.woff", "MathJax_Math-Italic.woff")  # of almost every formula
@@ -57,7 +58,7 @@ class Typesetter:
         found, width, used = self.kept.get(lambda *what: self.engine.typeset(*what), tex, display, version=self.version)
         for all_used, of_formula in zip(self.used, used, strict=True):
             all_used.update((str(each), each) for each in of_formula)
-        return found, width
+        return shortened(found), width
 
     def styles(self):
         used = [list(each.values()) for each in self.used]

@@ -2,8 +2,8 @@
 
 When all files are written, it goes through the pages. Pictures get their sizes (`pictures`), scripts that a page does
 not use are taken out and the others wait (`scripts`), the style sheets become one that holds what is used
-(`style_sheet`), icons are drawn (`icons`), and code has elements for coloured words alone (`plain_code`). Files that no
-page asks for any more are removed.
+(`style_sheet`), icons are drawn (`icons`), code has elements for coloured words alone (`plain_code`), and what only writers of
+templates read goes (`markup`), as in the files of figures (`drawings`). Files that no page asks for any more are removed.
 """
 
 import hashlib
@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 
 from book.cache import digest
-from book.light_pages import icons, pictures, plain_code, scripts, style_sheet
+from book.light_pages import drawings, icons, markup, pictures, plain_code, scripts, style_sheet
 from book.static_files import add_styles, classes_of_scripts
 
 LINK = re.compile(r'[ \t]*<link\b(?=[^>]*\brel="stylesheet")[^>]*\bhref="([^"?]*)[^>]*>\n?')
@@ -44,7 +44,7 @@ def finish(app, exception):
     used_with = scripts.USED_WITH | classes_of_scripts(app)
     for path, text in pages.items():
         text = plain_code.unwrapped(pictures.sized(text, path, site / "_images"), plain)
-        pages[path] = drawing.on_page(scripts.lean(text, used_with))
+        pages[path] = markup.lean(drawing.on_page(scripts.lean(text, used_with)))
     used_scripts = asked_for(pages, scripts.SCRIPT)
     pages = with_one_sheet(pages, static, words(pages, used_scripts), drawing, app.kept)
     for path, text in pages.items():
@@ -52,6 +52,13 @@ def finish(app, exception):
     for path in all_scripts - used_scripts | set(static.rglob("*.css")) - asked_for(heads(pages), LINK):
         path.unlink()
     shutil.rmtree(static / icons.FONTS, ignore_errors=True)
+    thin_figures(site / "_images", app.kept)
+
+
+def thin_figures(folder, kept):
+    version = digest(Path(drawings.__file__))
+    for path in sorted(folder.glob("*.svg")):
+        path.write_text(kept.get(drawings.thinned, path.read_text(encoding="utf-8"), version=version), encoding="utf-8")
 
 
 def heads(pages):

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from sphinx.errors import ExtensionError
 
-from book.live import bundle, model
+from book.live import bundle, model, prepare
 from tools.installing import model as minilm
 from tools.installing import vendor_pyodide, vendored
 
@@ -54,11 +54,15 @@ def finish(app, exception):
     if wrong := vendored.problem(folder, files):
         raise ExtensionError(f"the Python for the pages is not whole: {wrong}; run: make live")
     site = Path(app.outdir)
-    own = ours(files)
+    python = {file.name: (folder / file.name).read_bytes() for file in files}
+    made = prepare.prepared(folder, course(), files, app.kept)
+    packed = course(prepare.unpacked(made.pop("prepared-course.zip", None), "course/"))
+    python |= made
+    own = ours(python, packed)
     settings = {
-        "python": write(site, "python", {file.name: (folder / file.name).read_bytes() for file in files} | licences()),
+        "python": write(site, "python", python | licences()),
         "folder": write(site, "course", own),
-        "megabytes": round((sum(file.size for file in files) + len(own["course.zip"])) / 1e6),
+        "megabytes": round((sum(map(len, python.values())) + len(packed)) / 1e6),
         "versions": versions(files),
     }
     pages = {path: path.read_text(encoding="utf-8") for path in sorted((site / "chapters").glob("*.html"))}
@@ -94,15 +98,15 @@ def licences():
     return {name: (SOURCES / name).read_bytes() for name in ("MPL-2.0.txt",)}
 
 
-def ours(files):
-    """{name: bytes} of what is written here: scripts, style sheet, the list of Python's files, the packed course."""
+def ours(python, packed):
+    """{name: bytes} of what is written here: scripts, style sheet, the list of Python's files ({name: bytes}), the packed course."""
     found = {name: (SOURCES / name).read_bytes() for name in ("worker.mjs", "loader.mjs", "weights.mjs", "live.css")}
     # Of one piece and no module: a page opened from a disk would not be given a module, and complains.
     for script, entry in (("page.js", "page.mjs"), ("after.js", "after.mjs")):  # before and after the first click
         found[script] = bundle.bundle(lean(modules()), entry).encode()
-    listed = {file.name: [file.size, file.sha256] for file in files}
-    found["course.zip"] = course()
-    listed["course.zip"] = [len(found["course.zip"]), hashlib.sha256(found["course.zip"]).hexdigest()]
+    found["course.zip"] = packed
+    fetched = python | {"course.zip": packed}
+    listed = {name: [len(content), hashlib.sha256(content).hexdigest()] for name, content in fetched.items()}
     found["files.json"] = (json.dumps(listed, indent=1) + "\n").encode()
     return found
 
@@ -120,17 +124,20 @@ def lean(modules):
     return {name: re.sub(r"(?m)^[ ]*(?://.*\n|(?=\S))|^\n", "", text) for name, text in modules.items()}
 
 
-def course():
-    """The library, its data, and what stands between Python and the page, as one zip file of always the same bytes."""
+def course(prepared=None):
+    """The library, its data, and what stands between Python and the page, as one zip file of always the same bytes.
+
+    `prepared` is {path: bytes} of what goes with it: bytecode.
+    """
     members = {path.relative_to(ROOT).as_posix(): path for pattern in PACKED for path in ROOT.glob(pattern)}
     members |= {path.relative_to(ROOT).as_posix(): path for path in (SOURCES / "python").rglob("*.py")}
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
-        for name in sorted(members):
+        for name in sorted({**members, **(prepared or {})}):
             entry = zipfile.ZipInfo(name, FIRST_DAY)
             entry.create_system, entry.external_attr = 3, 0o100644 << 16
             entry.compress_type = zipfile.ZIP_DEFLATED
-            archive.writestr(entry, members[name].read_bytes())
+            archive.writestr(entry, members[name].read_bytes() if name in members else prepared[name])
     return packed.getvalue()
 
 

@@ -35,13 +35,15 @@ export class Session {
       throw new Error(this.settings.offline ? TAKEN : ASKED);
     }
     const { listed, places, worker } = from;
-    this.worker = worker();
+    const made = (this.worker = worker());
+    // What an ended worker has said before it ended may still arrive, and is not for the next one.
+    const mine = () => this.worker === made;
     return new Promise((resolve, reject) => {
       this.answered = { ready: resolve, fault: (said) => reject(new Error(said)) };
-      this.worker.onmessage = ({ data }) => this.hear(data);
-      this.worker.onerror = (event) => {
+      made.onmessage = ({ data }) => mine() && this.hear(data);
+      made.onerror = (event) => {
         event.preventDefault();
-        this.hear({ fault: event.message ? `Python stopped: ${event.message}` : "Python's worker cannot be fetched." });
+        if (mine()) this.hear({ fault: event.message ? `Python stopped: ${event.message}` : "Python's worker cannot be fetched." });
       };
       this.worker.postMessage({ start: { places, listed, engine: this.engine } });
     });

@@ -10,7 +10,6 @@ const AGAIN = 5; // milliseconds between interrupts from then on: the cell has c
 const ENGINE = "pyodide.asm.wasm";
 const CORE = ["pyodide.asm.mjs", ENGINE, "python_stdlib.zip", "pyodide-lock.json"];
 const NUMPY = /^numpy-/;
-const DRAWS = /\bmatplotlib\b|\battnpage\b/; // what a cell says that needs Matplotlib
 
 let python, runtime, steps, loader, drawing, fetching;
 
@@ -38,7 +37,8 @@ async function start({ places, listed, engine }) {
   loader = new Loader(places, listed, (progress) => self.postMessage({ progress }));
   const numpy = Object.keys(listed).find((name) => NUMPY.test(name));
   compileOnce(engine);
-  for (const name of [...CORE, numpy, "course.zip"]) if (!engine || name !== ENGINE) loader.bytes(name);
+  const early = [...CORE, numpy, "course.zip", prepared("numpy")].filter((name) => name in listed && !(engine && name === ENGINE));
+  for (const name of early) loader.bytes(name);
   // What is imported comes out of the browser's cache a second time, after it has been checked.
   await sooner(Promise.all([loader.bytes("pyodide.mjs"), loader.bytes("pyodide.asm.mjs")]));
   const { loadPyodide } = await import(places["pyodide.mjs"]);
@@ -46,7 +46,7 @@ async function start({ places, listed, engine }) {
   python = await sooner(loadPyodide({ indexURL: new URL(".", places["pyodide.mjs"]).href }));
   python.unpackArchive(await loader.bytes("course.zip"), "zip", { extractDir: "/course" });
   loader.asked.delete("course.zip");
-  await sooner(python.loadPackage("numpy", { messageCallback() {} }));
+  await load("numpy");
   watchForStop();
   python.runPython('import sys; sys.path.insert(0, "/course/book/live/python")');
   runtime = python.pyimport("runtime");
@@ -55,6 +55,19 @@ async function start({ places, listed, engine }) {
     () => listen(null),
   );
   self.postMessage({ ready: true });
+}
+
+// A package, and what was prepared of it while the book was built: bytecode (`prepare/`).
+async function load(name) {
+  const file = prepared(name);
+  if (file in loader.listed) loader.bytes(file);
+  await sooner(python.loadPackage(name, { messageCallback() {}, errorCallback() {} }));
+  if (file in loader.listed) python.unpackArchive(await sooner(loader.bytes(file)), "zip", { extractDir: "/" });
+  loader.asked.delete(file);
+}
+
+function prepared(name) {
+  return `prepared-${name}.zip`;
 }
 
 // The page keeps the compiled engine, so that a new worker starts in a moment.
@@ -73,8 +86,8 @@ function sooner(result) {
 }
 
 async function run({ code, number, columns, exercise, files, token }) {
-  if (!drawing && DRAWS.test(code)) {
-    await sooner(python.loadPackage("matplotlib", { messageCallback() {}, errorCallback() {} }));
+  if (!drawing && runtime.draws(code)) {
+    await load("matplotlib");
     drawing = true;
   }
   runtime.give(files);

@@ -40,7 +40,7 @@ def plant(page, html):
 
 
 def formula_colour(page, colour):
-    page.add_style_tag(content=f"{FORMULA} mjx-mi {{ color: {colour} }}")
+    page.add_style_tag(content=f"{FORMULA} mjx-c {{ color: {colour} }}")
     return page.evaluate("probes.pale()")
 
 

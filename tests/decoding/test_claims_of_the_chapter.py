@@ -13,7 +13,7 @@ from attnlib.decoding import KVCache, attend_with_cache
 from attnlib.masks import causal_mask
 from attnlib.positions import rotary
 from attnlib.softmax import softmax
-from attnlib.training import init_transformer, load_trained, transformer
+from attnlib.training import generate, init_transformer, load_trained, transformer
 from tools.recorded import trained_models
 from tools.recorded.writer_starts import CACHES, FILE, SLOW, TURNED, harm, long_texts, losses, measured, read_text
 
@@ -121,7 +121,12 @@ def test_llama_2_on_an_a100():
     cache = kv_cache_bytes(1, 32, 4096, 32, 128)
     assert f"{cache * read:.1f}" == "1.4"
     assert f"{weights / parts.total:.0%}" == "96%"
-    assert int((40e9 - 2 * parts.total) / cache) == 12
+    of_step = {texts: (2 * weights + texts * cache) * read for texts in (1, 12)}
+    assert f"{of_step[1]:.1f} {of_step[12]:.1f} {of_step[12] / 12:.1f} {of_step[12] / of_step[1]:.1f}" == "9.7 24.9 2.1 2.6"
+    assert 0.2 < of_step[12] / 12 / of_step[1] < 0.22
+    short = kv_cache_bytes(1, 32, 64, 32, 128)
+    assert (2 * weights + 12 * short) / (2 * weights + short) < 1.03  # with short caches twelve cost hardly more than one
+    assert 12 * 2 * weights / A100.peak_flops["float16"] < 2 * weights / A100.bandwidth  # and still wait for the memory
     compute = 2000 * weights / A100.peak_flops["float16"]
     assert 200 * compute < 2 * weights * read < 201 * compute
     assert f"{2048 * compute / (2 * weights * read):.1f}" == "10.2"
@@ -161,7 +166,7 @@ def test_what_a_cached_token_costs_with_and_without_sharing():
     of_a_byte = {name: round(2 * heads * computed / (2 * kept)) for name, kept, computed in
                  (("own", 2 * heads * d, 2 * d), ("8", 16 * d, 2 * d), ("1", 2 * d, 2 * d), ("latent", 576, 576 + 512))}  # fmt: skip
     assert of_a_byte == {"own": 1, "8": 16, "1": 128, "latent": 242}
-    assert A100.peak_flops["float16"] / A100.bandwidth < 242 < 989e12 / 3.35e12  # an H100 waits for the memory
+    assert round(A100.peak_flops["float16"] / A100.bandwidth) == 201 < 242
 
 
 def test_the_smallest_of_three_models_keeps_the_largest_cache():
@@ -198,11 +203,16 @@ def test_the_order_of_the_rows_does_not_matter_without_a_bias_for_distances(seed
 
 
 @pytest.mark.thorough
-def test_a_cache_changes_no_text_and_the_comparison_can_say_no():
-    names = run(["imports", "writer-run", "writer-check"])
+def test_a_cache_changes_no_text_if_the_new_token_has_its_own_position():
+    names = run(["imports", "writer-parts", "writer-step", "writer-run", "writer-check"])
     texts = [names["with_cache"](seed) for seed in SEEDS]
-    assert all(np.array_equal(text, names["without"](seed)) for seed, text in zip(SEEDS, texts, strict=True))
-    assert not any(np.array_equal(text, names["without"](seed, slice(-1, None))) for seed, text in zip(SEEDS, texts, strict=True))
+    params, heads = names["writer"].params, names["writer"].heads
+    for seed, text in zip(SEEDS, texts, strict=True):
+        assert np.array_equal(text, names["from_scratch"](seed))
+        rng = np.random.default_rng(seed)
+        of_library = generate(names["prompt"], params, heads=heads, positions="rotary", steps=100, temperature=0.5, rng=rng)
+        assert np.array_equal(text, of_library)
+        assert not np.array_equal(text, names["with_cache"](seed, lambda t: 0))  # the control
     assert len({tuple(text) for text in texts}) == 8  # the texts differ, so their agreement says something
     assert min(len(set(text[10:].tolist())) for text in texts) > 10
 
@@ -231,6 +241,18 @@ def test_the_reading_of_long_texts_is_the_forward_pass_of_the_library(writer):
         assert alike(read_text(writer, tokens, window or 200)[0], expected)
 
 
+@pytest.mark.parametrize("window", [8, 5])
+def test_through_two_layers_a_window_reaches_back_twice_as_far_as_through_one(writer, window):
+    tokens = long_texts(writer.alphabet)[0][:40]
+    last = read_text(writer, tokens, window)[0][-1]
+    changes = []
+    for back in range(1, 30):
+        other = tokens.copy()
+        other[-1 - back] = (other[-1 - back] + 1) % len(writer.alphabet)
+        changes.append(not np.array_equal(read_text(writer, other, window)[0][-1], last))
+    assert changes == [back <= 2 * (window - 1) for back in range(1, 30)]  # 14 characters for a window of 8
+
+
 def test_in_all_starts_a_window_keeps_the_loss_and_old_keys_spoil_it_unless_positions_are_within_the_cache():
     loss = recorded("loss")
     early, late = ({name: rows[:, part].mean(axis=1) for name, rows in loss.items()} for part in (slice(4, 8), slice(16, 24)))
@@ -250,14 +272,14 @@ def test_in_all_starts_a_window_keeps_the_loss_and_old_keys_spoil_it_unless_posi
 def test_in_all_starts_the_loss_rises_where_the_first_four_get_weight_and_there_are_no_sinks():
     loss, weight = recorded("loss"), recorded("first_four")
     equal = np.mean(4 / (np.arange(64, 128) + 1))
-    assert weight["everything"][:, 4:8].mean(axis=1).max() < equal
+    assert weight["everything"][:, 4:8].mean(axis=1).max() < 0.011 < equal
     in_text, in_cache = "4 + 60, positions in the text", "4 + 60, positions in the cache"
     for start in SEEDS:
         assert np.corrcoef(weight[in_text][start, 8:], (loss[in_text] - loss["the last 64"])[start, 8:])[0, 1] > 0.85
     assert weight[in_text][:, -1].min() > 0.7 > 0.1 > weight[in_cache][:, 8:].max()
 
 
-def test_the_fourth_hand_alone_makes_old_keys_look_near():
+def test_at_180_the_fourth_hand_does_harm_and_the_later_rise_begins_without_it():
     turns = 10000 ** (-np.arange(8) / 8) / (2 * np.pi)
     assert round(1 / turns[SLOW]) == 199
     assert 127 * turns[SLOW] < 0.7 and 0.9 < 180 * turns[SLOW] < 1
@@ -267,7 +289,11 @@ def test_the_fourth_hand_alone_makes_old_keys_look_near():
     assert min(found["the slow pair"]) > 0.4
     assert min(found["all pairs"]) > 1 > max(found["the slow pair"])
     unseen = [distance for distance in range(128, 384) if distance * turns[SLOW] % 1 > 127 * turns[SLOW]]
-    assert unseen == [*range(128, 199), *range(326, 384)]  # where the loss rises, and where it does not
+    assert unseen == [*range(128, 199), *range(326, 384)]
+    loss = recorded("loss")
+    harm = loss["4 + 60, positions in the text"] - loss["the last 64"]
+    assert np.all(harm[:, 19] >= 0.099)  # characters 304 to 319: the later rise begins without new angles of this hand
+    assert np.all(harm[:, 14] < 0.1)  # the control: 224 to 239, on known angles, too
 
 
 @pytest.mark.thorough

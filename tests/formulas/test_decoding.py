@@ -10,12 +10,12 @@ from attnlib.masks import sliding_window_mask
 
 
 def test_one_step(rng):
-    r"""\begin{aligned} K &\leftarrow \operatorname{last}_w\begin{bmatrix}K\\ x_tW^K\end{bmatrix}\\[2pt]
-    V &\leftarrow \operatorname{last}_w\begin{bmatrix}V\\ x_tW^V\end{bmatrix}\\[2pt] O_t &=
+    r"""\begin{aligned} K &\leftarrow \begin{bmatrix}K\\ x_tW^K\end{bmatrix}\\[2pt]
+    V &\leftarrow \begin{bmatrix}V\\ x_tW^V\end{bmatrix}\\[2pt] O_t &=
     \operatorname{softmax}\bigl(c\;x_tW^Q\,K^{\top}\bigr)\,V \end{aligned}"""
     x = rng.normal(size=(N, M))
     query_weight, key_weight, value_weight = (rng.normal(size=(M, width)) / np.sqrt(M) for width in (D, D, V))
-    for w in (1, 3, N, N + 2):
+    for w in (N, 1, 3, N + 2):  # the formula, and the same with a window
         keys, values, cache = np.zeros((0, D)), np.zeros((0, V)), SlidingKVCache(w, d=D, v=V)
         mask = sliding_window_mask(N, N, w)
         expected, _ = attention(x @ query_weight, x @ key_weight, x @ value_weight, mask=mask)

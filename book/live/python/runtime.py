@@ -10,7 +10,7 @@ and its content:
     clear  {"wait": ...}: what was shown goes, at once or when the next output comes
     limit  {"seconds": ...}: an answer computes from now on, for at most so long; 0: it has ended
 
-then `run` for each cell, `give` before and `kept` after it for the files that the browser keeps.
+then, for each cell, `draws` (does it need Matplotlib, which the worker then loads?) and `run`, with `give` before and `kept` after it for the files that the browser keeps.
 """
 
 import builtins
@@ -24,6 +24,7 @@ import time
 import traceback
 from pathlib import Path
 
+import postponed
 from IPython.display import display
 from pyodide.code import eval_code
 
@@ -107,7 +108,8 @@ def run(code, number, columns=0, exercise=""):
     _hear_of_limits()
     linecache.cache[file] = (len(code), None, code.splitlines(True), file)  # `inspect` and tracebacks read it here
     try:
-        value = eval_code(code, sys.modules["__main__"].__dict__, filename=file)
+        names = sys.modules["__main__"].__dict__
+        value = eval_code(postponed.cut(code, lambda statement: exec(statement, names)), names, filename=file)
         if value is not None:
             display(value)
             builtins._ = value  # as in a notebook and in Python's own prompt
@@ -122,6 +124,11 @@ def run(code, number, columns=0, exercise=""):
         sys.stdout, sys.stderr = PRINTED, ERRORS
         PRINTED.flush()
         ERRORS.flush()
+
+
+def draws(code):
+    """Does this cell need Matplotlib?"""
+    return postponed.draws(code)
 
 
 def contents(value):

@@ -48,6 +48,17 @@ def test_before_a_click_there_is_no_python_and_little_script(own_desk):
     assert script < 28_900 and style < 11_000  # not compressed
 
 
+def test_matplotlib_is_fetched_when_a_cell_draws_and_not_before(own_desk):
+    asked = []
+    own_desk.context.on("request", lambda request: asked.append(request.url.rsplit("/", 1)[-1]))
+    running = Running(own_desk.open(CHAPTER))
+    assert "mat" in running.run(running.cell(2), "print('mat')")  # after the first cell, which imports what draws
+    assert any(name.startswith("numpy-") for name in asked) and not [name for name in asked if "matplotlib" in name]
+    running.run(running.scratch, "plotting.heatmap(plt.gca(), np.eye(2), rows='ab', columns='cd');")
+    assert running.scratch.locator("figure img, .cell_output img, .cell_output svg").count() == 1
+    assert [name for name in asked if name.startswith("matplotlib-")]
+
+
 def test_chapter_1_shows_what_is_stored(started, record_property):
     _, _, before, after, said = started
     assert said == f"All {len(before) - 1} cells ran."  # the last one is the reader's own
@@ -290,7 +301,8 @@ def test_a_file_that_cannot_be_had_is_named_and_the_page_stays_usable(chromium, 
     with Watched(chromium, address, 1440) as watched:  # its faults are ours here
         running = Running(watched.open(CHAPTER))
         watched.context.route(file, lambda route: route.fulfill(**answer) if answer else route.abort())
-        shown = running.run(running.cell(2))
+        drawing = "matplotlib" in file
+        shown = running.run(running.cell(2), "plt.plot([1, 2])" if drawing else None)
         assert words in shown and words in running.said
         watched.context.unroute_all()
         assert "mat" in running.run(running.cell(2), "print('mat')")
