@@ -12,7 +12,7 @@ from attnlib.pretrained.config import read_vocabulary
 
 RECORDED = ROOT / "tests" / "recorded" / "wordpiece.npz"
 PIECES = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "un", "##able", "##a", "##b", "unab", "able", "a", "##" + "a" * 99)
-TWICE_CHANGED = {0x166D, 0x1734}  # Unicode has put them into another category since the library's tables were made
+CHANGED = {0x166D, 0x1734, 0x1885, 0x1886}  # Unicode has put them into another category since the library's tables were made
 
 
 @pytest.fixture
@@ -35,6 +35,7 @@ def test_every_text_has_the_recorded_ids(start, limit):
     assert wrong == []
 
 
+@pytest.mark.thorough
 def test_every_character_is_treated_as_recorded():
     """Of characters newer than Unicode 3.2, Python and the library may know different things, each from its own tables."""
     kinds, wrong = answers(RECORDED)["kinds"], set()
@@ -44,7 +45,7 @@ def test_every_character_is_treated_as_recorded():
             kind = {1: 0 if found == ["ab"] else 3, 2: 1, 3: 2}[len(found)]
             if kind != kinds[code]:
                 wrong.add(code)
-    assert wrong <= TWICE_CHANGED
+    assert wrong <= CHANGED
 
 
 @pytest.mark.parametrize(
