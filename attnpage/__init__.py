@@ -12,25 +12,14 @@ Read in this order:
 7. `recorded`: the stored runs of the benchmark, from which the page *Measured* quotes.
 8. `progress`: how far a training is, while it runs.
 9. `buggy_run`: a training with a bug in it and one without, for chapter 12.
+10. `on_demand`: imports what draws when it is first asked for.
 """
 
-from importlib import import_module
-
+from attnpage.on_demand import DRAWS, __dir__, __getattr__
 from attnpage.progress import training_progress
 from attnpage.reading import show_source, source
 from attnpage.recorded import RecordedRuns, from_to, recorded_gpu_runs, recorded_runs
 from attnpage.tables import Table, table
-
-# What draws needs Matplotlib, which takes longer to import than everything else together: so it waits until it is asked for.
-DRAWS = {
-    "draw_schedule": "schedules",
-    "show_schedule": "schedules",
-    "stepped_figure": "stepped",
-    "TapFigure": "tap",
-    "tap_figure": "tap",
-    "heads_figure": "tap_heads",
-    "plotting": "plotting",
-}
 
 __all__ = [
     "plotting",
@@ -50,16 +39,3 @@ __all__ = [
     "from_to",
     "training_progress",
 ]
-
-
-def __getattr__(name):
-    """Import what draws when it is first asked for (Python calls this for names that the module does not have yet)."""
-    if name not in DRAWS:
-        raise AttributeError(f"module 'attnpage' has no attribute {name!r}")
-    module = import_module(f"attnpage.{DRAWS[name]}")
-    globals()[name] = module if name == DRAWS[name] else getattr(module, name)
-    return globals()[name]
-
-
-def __dir__():
-    return sorted({*globals(), *__all__})

@@ -41,8 +41,8 @@ _NAMES = dict(
     hidden="intermediate_size", heads="num_attention_heads", layers="num_hidden_layers",
 )  # fmt: skip
 # What else a config may say, and the one value of it that this library computes.
-_ONLY = dict(model_type="bert", hidden_act="gelu", position_embedding_type="absolute")
-_RULE = dict(type="BertNormalizer", clean_text=True, handle_chinese_chars=True, strip_accents=None, lowercase=True)
+_ONLY = dict(model_type="bert", hidden_act="gelu", position_embedding_type="absolute", is_decoder=False)
+_RULE = dict(type="BertNormalizer", clean_text=True, handle_chinese_chars=True, strip_accents=True, lowercase=True)
 _PIECES = dict(type="WordPiece", unk_token="[UNK]", continuing_subword_prefix="##", max_input_chars_per_word=100)
 
 
@@ -108,7 +108,7 @@ def read_vocabulary(folder):
 
 def _refuse_others(path, found, wanted):
     for key, value in wanted.items():
-        if key in found and found[key] != value:
+        if found.get(key, value) not in (value, None):  # null leaves it to the format's default, which is our value
             raise ValueError(f"load_pretrained: {path}: {key} must be {value!r}, all that is known here; got {found[key]!r}.")
 
 
@@ -122,9 +122,10 @@ def _read_text(path):
 
 
 def _read_json(path):
+    text = _read_text(path)
     try:
-        content = json.loads(_read_text(path))
-    except (json.JSONDecodeError, RecursionError) as error:
+        content = json.loads(text)
+    except (ValueError, RecursionError) as error:  # also numbers of thousands of digits
         raise ValueError(f"load_pretrained: {path} is damaged: it is not JSON ({error}).") from None
     if not isinstance(content, dict):
         raise ValueError(f"load_pretrained: {path} is damaged: it is not a JSON object.")

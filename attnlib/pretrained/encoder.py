@@ -43,7 +43,8 @@ class Inside(NamedTuple):
     values : ndarray
         (..., layers, h, n, v)
     outputs : ndarray
-        (..., layers, h, n, v): what each head hands on, the mean of its values; for a head that was taken out, what stands in for it.
+        (..., layers, h, n, v): what each head hands on, the mean of its values; for a head that was taken out, what stands
+        in for it.
     """
 
     states: np.ndarray

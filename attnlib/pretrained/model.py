@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from attnlib.checks.arrays import as_float, as_integer
+from attnlib.checks.arrays import as_float
 from attnlib.checks.masks import as_mask
 from attnlib.masks import padding_mask
 from attnlib.pretrained.encoder import run_layers
@@ -181,12 +181,12 @@ class Pretrained:
         TypeError
             If `texts` is not a list of strings.
         ValueError
-            If there is no text.
+            If there is no text; or as for `tokenize`.
         """
-        if not _as_texts("head_means", texts):
+        ids = [self.tokenize(text) for text in _as_texts("head_means", texts)]
+        if not ids:
             raise ValueError("head_means: texts must hold at least one text.")
-        outputs = [self.inside(self.tokenize(text)).outputs for text in texts]
-        means = np.concatenate(outputs, axis=-2).mean(axis=-2)
+        means = np.concatenate([self.inside(each).outputs for each in ids], axis=-2).mean(axis=-2)
         return {place: means[place] for place in np.ndindex(means.shape[:-1])}
 
     def embed(self, texts, *, without=()):
@@ -268,7 +268,7 @@ class Pretrained:
         TypeError
             If `states` does not hold real numbers, or `lengths` integers.
         ValueError
-            If `states` has fewer than two axes, or a length is not between 1 and n.
+            If a length is not between 1 and n, or the shapes do not fit.
         """
         (states,), dtype = as_float("pool", states=states)
         if states.ndim < 2:
@@ -277,6 +277,8 @@ class Pretrained:
         lengths = as_tokens("pool", "lengths", n if lengths is None else lengths, n + 1)
         if (lengths < 1).any():
             raise ValueError("pool: every length must be at least 1.")
+        if lengths.ndim and lengths.shape != states.shape[:-2]:
+            raise ValueError(f"pool: lengths must have the shape {states.shape[:-2]}, one for each text; got {lengths.shape}.")
         real = padding_mask(np.broadcast_to(lengths, states.shape[:-2]), n)  # (..., 1, n)
         mean = (real.astype(states.dtype) @ states)[..., 0, :] / lengths[..., np.newaxis]
         return (mean / np.linalg.norm(mean, axis=-1, keepdims=True)).astype(dtype, copy=False)

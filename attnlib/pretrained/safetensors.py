@@ -67,7 +67,10 @@ def read_safetensors(path):
             if begin + math.prod(shape) * kind.itemsize != end or end > len(data) - 8 - length:
                 raise _damaged(path, f"{name} {tuple(shape)} does not fit its bytes {begin} to {end}, or they are cut off")
             array = np.frombuffer(data, kind, math.prod(shape), 8 + length + begin) if end > begin else np.empty(0, kind)
-            arrays[name], places[name] = array.reshape(shape), (begin, end)
+            try:
+                arrays[name], places[name] = array.reshape(shape), (begin, end)
+            except (ValueError, OverflowError):  # an empty array with an axis beyond all bounds, or too many axes
+                raise _damaged(path, f"{name} has a shape that no array can have") from None
     reached = 0
     for name, (begin, end) in sorted(places.items(), key=lambda item: item[1]):
         if begin != reached:
@@ -119,7 +122,8 @@ def _entry(path, name, entry):
     # The dtype, the shape and the place of one array, or the sentence that says what is wrong with it.
     try:
         kind, shape, (begin, end) = entry["dtype"], entry["shape"], entry["data_offsets"]
-        whole = isinstance(kind, str) and all(type(number) is int and number >= 0 for number in (*shape, begin, end))
+        whole = isinstance(kind, str) and isinstance(shape, list)
+        whole = whole and all(type(number) is int and number >= 0 for number in (*shape, begin, end))
     except (KeyError, TypeError, ValueError):
         whole = False
     if not whole:

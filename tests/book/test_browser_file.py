@@ -66,6 +66,6 @@ def test_the_colours_change(disk):
 def test_review_shows_one_chapter(disk):
     for _ in range(2):  # chosen, and as it was left
         page = disk.open("chapters/review.html")
-        page.get_by_label("Show").select_option("4. Decide who may look at whom") if _ == 0 else None
+        page.get_by_role("combobox", name="Show").select_option("4. Decide who may look at whom") if _ == 0 else None
         places = page.locator(".predict-all .predict-place a").evaluate_all("links => links.map(a => a.getAttribute('href'))")
         assert places and all(place.startswith("04_masks.html#") for place in places)

@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 
 from attnlib.pretrained import load_pretrained
+from tools.notebooks.needs import NEEDED
 
 ROOT = Path(__file__).resolve().parents[2]
 SMALL = ROOT / "tests" / "recorded" / "small_bert"
-REAL = ROOT / "_vendor" / "minilm"
+REAL = NEEDED["model"][0].parent
 FILES = ("model.safetensors", "config.json", "tokenizer.json")
-needs_model = pytest.mark.skipif(not REAL.is_dir(), reason="the trained model is not there; run: make model")
+needs_model = pytest.mark.skipif(not NEEDED["model"][0].exists(), reason=NEEDED["model"][1])
 
 
 @functools.cache

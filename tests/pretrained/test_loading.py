@@ -1,6 +1,7 @@
 """attnlib.pretrained.load_pretrained: what is missing, damaged, or of another kind is named in one sentence."""
 
 import json
+import pickle
 import re
 
 import numpy as np
@@ -42,7 +43,7 @@ def test_a_missing_file(folder, name):
 
 
 @pytest.mark.parametrize("name", ["config.json", "tokenizer.json"])
-@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"\xff", b"[" * 100_000], ids=["empty", "cut", "list", "no text", "deep"])
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"\xff", b"[" * 100_000, b"1" * 5000], ids=["empty", "cut", "list", "no text", "deep", "long"])
 def test_a_file_that_is_no_json_object(folder, name, content):
     (folder / name).write_bytes(content)
     refused(folder, f"{name} is damaged: it is not ")
@@ -58,6 +59,8 @@ def test_a_file_that_is_no_json_object(folder, name, content):
         (dict(num_attention_heads=5), "hidden_size must be a multiple of num_attention_heads; got 12 and 5"),
         (dict(layer_norm_eps=0), "layer_norm_eps must be a number between 0 and 1; got 0"),
         (dict(hidden_act="relu"), "hidden_act must be 'gelu', all that is known here; got 'relu'"),
+        (dict(is_decoder=True), "is_decoder must be False, all that is known here; got True"),
+        (dict(layer_norm_eps=float("nan")), "layer_norm_eps must be a number between 0 and 1; got nan"),
         (dict(model_type="gpt2"), "model_type must be 'bert', all that is known here; got 'gpt2'"),
         (dict(position_embedding_type="relative_key"), "position_embedding_type must be 'absolute'"),
         (dict(intermediate_size=21), "must have the shape (21, 12) of config.json; got (20, 12)"),
@@ -79,7 +82,7 @@ def test_a_config_that_does_not_fit(folder, values, words):
         (dict(model=3), "tokenizer.json does not describe a tokenizer"),
         (dict(model={"type": "BPE"}), "type must be 'WordPiece', all that is known here; got 'BPE'"),
         (dict(normalizer={"type": "BertNormalizer", "lowercase": False}), "lowercase must be True, all that is known here; got False"),
-        (dict(normalizer={"type": "BertNormalizer", "strip_accents": False}), "strip_accents must be None, all that is known here; got False"),
+        (dict(normalizer={"type": "BertNormalizer", "strip_accents": False}), "strip_accents must be True, all that is known here; got False"),
         (dict(model={"vocab": {"a": 0}}), "the vocabulary must hold [PAD], [UNK], [CLS], [SEP], [MASK]; [PAD] is missing"),
         (dict(model={"vocab": {"a": 0, "b": 0}}), "each piece of the vocabulary must have an id of its own"),
         (dict(model={"vocab": {"a": "0"}}), "vocabulary must be a dict from pieces to integers"),
@@ -163,6 +166,7 @@ def test_other_arguments():
         (lambda: model.run([2, 3], without={(2, 0)}), ValueError, "without names (2, 0); there are 2 layers of 3 heads, from 0"),
         (lambda: model.run([2, 3], mask=np.ones((1, 1, 3), bool)), ValueError, "run: mask must broadcast to the shape (..., heads, q, k)"),
         (lambda: model.pool(np.ones((1, 2, 3)), [0]), ValueError, "pool: every length must be at least 1"),
+        (lambda: model.pool(np.ones((3, 2, 4)), [1, 2]), ValueError, "pool: lengths must have the shape (3,), one for each text; got (2,)"),
         (lambda: model.pool(np.ones(3)), ValueError, "pool: states must have the shape (..., n, m); got (3,)"),
         (lambda: load_pretrained(SMALL, dtype=int), TypeError, "load_pretrained: dtype must be a float dtype; got int64"),
     ):
@@ -177,3 +181,14 @@ def test_a_tiny_model_is_the_same_for_the_same_seed(tmp_path):
     write_tiny(tmp_path / "c", np.random.default_rng(3), np.float16)
     vectors = [load_pretrained(tmp_path / name).embed(["a cat"]) for name in "ac"]
     assert 0 < np.abs(vectors[0] - vectors[1]).max() < 0.01
+
+
+def test_the_file_of_weights_is_never_unpickled(folder):
+    """A pickle in its place is a damaged file, whatever it would do."""
+
+    class Harm:
+        def __reduce__(self):
+            return (pytest.fail, ("a pickle was executed",))
+
+    (folder / "model.safetensors").write_bytes(pickle.dumps(Harm()))
+    refused(folder, "model.safetensors is damaged: ")

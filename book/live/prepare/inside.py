@@ -12,7 +12,6 @@ same build of the site, and a test compares them (`tests/book/live/test_prepare.
 """
 
 import importlib.util
-import io
 import os
 import pkgutil
 import sys

@@ -16,7 +16,7 @@ ISBN = re.compile(r"97[89]-?\d-?(?:\d-?){8}\d")
 # No DOI and no arXiv id exists for these: an address that lasts.
 BY_ADDRESS = {
     "bridle1990training", "dao2023flashdecoding", "elhage2021mathematical", "glorot2010understanding",
-    "watson1964smooth", "luce1959individual", "nowozin2016streaming", "yu2022orca",
+    "watson1964smooth", "luce1959individual", "nowozin2016streaming", "yu2022orca", "levesque2012winograd",
 }  # fmt: skip
 
 

@@ -18,19 +18,19 @@ def test_what_is_ticked_in_a_chapter_is_solved_in_the_index(desk):
     expect(page.locator("[data-exercise-row=sdpa] td").last).to_have_text("–")
     minutes = sum(exercise.minutes for exercise in registry().values())
     expect(page.get_by_role("status")).to_have_text(f"{len(registry())} exercises (1 solved), {minutes} minutes")
-    page.get_by_label("Show").select_option("Not solved")
+    page.get_by_role("combobox", name="Show").select_option("Not solved")
     expect(rows).to_have_count(len(registry()) - 1)
     assert not accessibility(page)
 
 
 def test_a_level_is_shown_alone_and_chapters_without_it_are_not(desk):
     page = desk.open(INDEX)
-    page.get_by_label("Show").select_option("Hard")
+    page.get_by_role("combobox", name="Show").select_option("Hard")
     hard = {id for id, exercise in registry().items() if exercise.level == "hard"}
     assert set(page.locator(SHOWN).evaluate_all("rows => rows.map(row => row.dataset.exerciseRow)")) == hard
     chapters = {registry()[id].chapter for id in hard}
     expect(page.locator("table.exercise-index tbody:not([hidden])")).to_have_count(len(chapters))
-    page.get_by_label("Show").select_option("All")
+    page.get_by_role("combobox", name="Show").select_option("All")
     expect(page.locator(SHOWN)).to_have_count(len(registry()))
 
 
@@ -47,7 +47,7 @@ def test_where_nothing_may_be_kept_there_is_no_column(desk):
     page = desk.open(INDEX)
     expect(page.locator(SHOWN)).to_have_count(len(registry()))
     expect(page.locator("th", has_text="Solved")).to_be_hidden()
-    assert page.get_by_label("Show").locator("option").all_text_contents() == ["All", "Easy", "Medium", "Hard"]
+    assert page.get_by_role("combobox", name="Show").locator("option").all_text_contents() == ["All", "Easy", "Medium", "Hard"]
 
 
 def test_without_scripts_there_is_a_table_and_no_column(without_scripts, address):

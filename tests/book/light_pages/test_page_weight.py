@@ -189,7 +189,7 @@ def test_nothing_is_done_to_half_a_site():
 
 
 # Bytes of the site without Python, measured, and 3 in 100 more. Before formulas, figures and templates were thinned it was 16.6 million.
-SITE = {"chapters": 7_200_000, "_images": 2_150_000, "_modules": 2_120_000, "everything": 13_250_000}
+SITE = {"chapters": 7_500_000, "_images": 2_500_000, "_modules": 2_400_000, "everything": 14_200_000}
 
 
 def test_the_site_is_no_larger_than_its_budget(site):

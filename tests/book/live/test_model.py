@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import small_model
 
-from attnlib.pretrained import WordPiece, load_pretrained, read_safetensors
+from attnlib.pretrained import load_pretrained, read_safetensors
 from book import live
 from book.live import bundle, model
 from tools.installing import model as minilm

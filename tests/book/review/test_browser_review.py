@@ -185,7 +185,7 @@ def test_a_phone_has_room_for_it(phone):
 def test_one_chapter_is_shown_alone_and_is_remembered(desk):
     page = review_after(desk, visited=["04_masks", "puzzles"])
     both, predictions = shown(page), page.locator(".predict-all .predict-one").count()
-    choice = page.get_by_label("Show")
+    choice = page.get_by_role("combobox", name="Show")
     assert choice.locator("option").first.inner_text() == "All chapters"
     assert choice.locator("option").last.inner_text() == "Solve puzzles across the chapters"
     choice.focus()
@@ -203,24 +203,24 @@ def test_one_chapter_is_shown_alone_and_is_remembered(desk):
     assert shown(page) == ids("masks")[1:6]
     assert not accessibility(page)
     page = desk.open(REVIEW)
-    expect(page.get_by_label("Show")).to_have_value("04_masks")
+    expect(page.get_by_role("combobox", name="Show")).to_have_value("04_masks")
     assert page.locator(".predict-all .predict-one").count() == len(links)
-    page.get_by_label("Show").select_option("All chapters")
+    page.get_by_role("combobox", name="Show").select_option("All chapters")
     assert page.locator(".predict-all .predict-one").count() == predictions and len(shown(page)) == len(both)
 
 
 def test_what_was_committed_in_the_chosen_chapter_is_counted_and_stays_when_another_is_chosen(desk):
     page = desk.open(REVIEW)
-    page.get_by_label("Show").select_option("4. Decide who may look at whom")
+    page.get_by_role("combobox", name="Show").select_option("4. Decide who may look at whom")
     block = page.locator(".predict-all .predict.choose").first
     note = block.locator("details > ul > li strong").first.text_content()
     block.get_by_role("radio").nth("ABCDE".index(note)).check(force=True)
     block.get_by_role("button", name="Commit").click()
     counts = page.locator(".predict-counts")
     expect(counts).to_contain_text("1 not right")
-    page.get_by_label("Show").select_option("1. Turn scores into weights")
+    page.get_by_role("combobox", name="Show").select_option("1. Turn scores into weights")
     expect(counts).to_contain_text("0 not right")
-    page.get_by_label("Show").select_option("4. Decide who may look at whom")
+    page.get_by_role("combobox", name="Show").select_option("4. Decide who may look at whom")
     expect(counts).to_contain_text("1 not right")
     expect(page.locator(".predict-all .predict.choose").first.locator(".predict-result")).not_to_be_empty()
 
@@ -230,15 +230,15 @@ def test_a_chapter_of_which_nothing_waits_says_so(desk):
     assert shown(page) == [] and page.locator(".predict-all .predict-one").count() == 0
     expect(page.locator(".predict-all > p")).to_contain_text("Nothing is here yet")
     page = review_after(desk, **{"review-chapter": "a chapter that is gone"})
-    expect(page.get_by_label("Show")).to_have_value("")
+    expect(page.get_by_role("combobox", name="Show")).to_have_value("")
     assert page.locator(".predict-all .predict-one").count() > 20
 
 
 def test_the_choice_works_where_nothing_may_be_stored_and_fits_a_phone(phone):
     phone.page.add_init_script(BLOCKED)
     page = phone.open(REVIEW)
-    page.get_by_label("Show").select_option("3. Derive the backward pass and catch a planted mistake")
+    page.get_by_role("combobox", name="Show").select_option("3. Derive the backward pass and catch a planted mistake")
     assert 0 < page.locator(".predict-all .predict-one").count() < 20
-    box = page.get_by_label("Show").bounding_box()
+    box = page.get_by_role("combobox", name="Show").bounding_box()
     assert box["x"] >= 0 and box["x"] + box["width"] <= 390 and box["height"] >= 24
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
