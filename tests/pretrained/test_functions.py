@@ -51,6 +51,12 @@ def test_a_padding_mask(given):
     same(ours.inside(ids, mask=mask), book.inside(ids, mask=mask))
 
 
+def test_a_text_of_padding_alone():
+    """Its queries may look at nothing, which the book answers by zero; a reader's function need not know what to do."""
+    ours, book, mask = load(sdpa=sdpa), load(), padding_mask([[3], [0]], 3)
+    same(ours.inside([[2, 5, 3], [0, 0, 0]], mask=mask), book.inside([[2, 5, 3], [0, 0, 0]], mask=mask))
+
+
 def test_a_mask_of_another_kind_needs_a_softmax():
     book, ids = load(), load().tokenize(TEXTS[0])
     causal = np.tri(len(ids), dtype=bool)
