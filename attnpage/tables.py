@@ -228,7 +228,9 @@ def _text(name, how, value):
     if isinstance(value, str):
         return value
     try:
-        return how(value) if callable(how) else _ends(value, lambda number: format(number, how or ""))
+        if callable(how):
+            return how(value)
+        return _ends(value, lambda number: format(number, how)) if how else format(value, "")
     except (TypeError, ValueError) as error:
         raise ValueError(f"table: the format {how!r} of column {name!r} does not fit {value!r}: {error}.") from error
 
