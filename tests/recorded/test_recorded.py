@@ -195,4 +195,4 @@ def test_recorded_inputs_are_the_same_numbers_in_float32():
 def test_the_recorded_files_stay_small():
     files = list(Path(__file__).parent.glob("*.npz"))
     assert len(files) >= 3
-    assert sum(file.stat().st_size for file in files) < 3e6
+    assert sum(file.stat().st_size for file in files) < 3.5e6
