@@ -1,0 +1,127 @@
+"""What chapter 12 says of the model that writes, with other places, other windows, and counts as its rival."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from attnlib.training import (
+    accuracy,
+    alphabet_of,
+    cross_entropy,
+    encode,
+    induction_score,
+    load_trained,
+    text_batch,
+    transformer,
+)
+from tools.recorded.training_starts import BLOCK, composed_rows
+
+DATA = Path(__file__).resolve().parents[2] / "chapters" / "data"
+
+
+@pytest.fixture(scope="module")
+def writer():
+    return load_trained(DATA / "trained.npz", "text")
+
+
+@pytest.fixture(scope="module")
+def prose(writer):
+    text = (DATA / "prose.txt").read_text(encoding="ascii")
+    assert alphabet_of(text) == writer.alphabet
+    return np.split(encode(text, writer.alphabet), [len(text) * 9 // 10])
+
+
+def counted(seen, held_out, length, k=30):
+    """The mean loss of counts with contexts of up to `length` characters, mixed as by Witten and Bell; with dicts."""
+    tables = []
+    for n in range(length + 1):
+        found = {}
+        for i in range(n, len(seen)):
+            context = found.setdefault(tuple(seen[i - n : i]), {})
+            context[seen[i]] = context.get(seen[i], 0) + 1
+        tables.append(found)
+    losses = []
+    for i in range(128, len(held_out)):
+        weight = 1 / k
+        for n, found in enumerate(tables):
+            context = found.get(tuple(held_out[i - n : i]), {})
+            if context:
+                total = sum(context.values())
+                weight = (context.get(held_out[i], 0) + len(context) * weight) / (total + len(context))
+        losses.append(-np.log(weight))
+    return np.mean(losses)
+
+
+def from_last(writer, held_out, length, step):
+    places = np.arange(128, len(held_out), step)
+    losses = []
+    for ends in np.array_split(places, 40):
+        logits, _ = transformer(held_out[ends[:, np.newaxis] - np.arange(length, 0, -1)], writer.params, **BLOCK)
+        losses.append(cross_entropy(logits[:, -1], held_out[ends])[0] * len(ends))
+    return sum(losses) / len(places)
+
+
+@pytest.mark.thorough
+def test_counts_of_four_do_about_as_well_as_the_writer(writer, prose):
+    seen, held_out = (part.tolist() for part in prose)
+    counts = {length: counted(seen, held_out, length) for length in (2, 3, 4, 5)}
+    whole, eight = (from_last(writer, prose[1], length, step=5) for length in (64, 8))
+    assert counts[2] > 1.7 and counts[3] > 1.38 and abs(counts[4] - whole) < 0.06 and counts[5] > counts[4], "four are the best"
+    assert 0 < eight - whole < 0.04 and whole < np.log(30) / 2
+    assert from_last(writer, prose[1], 3, step=5) > whole + 0.3  # the control: three are not enough
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_writer_has_no_induction_head(writer, seed):
+    letters = encode("abcdefghijklmnopqrstuvwxyz", writer.alphabet)
+    once = np.random.default_rng(seed).permuted(np.tile(letters, (32, 1)), axis=1)
+    twice = np.concatenate([once, once], axis=1)
+    logits, saved = transformer(twice[:, :-1], writer.params, **BLOCK)
+    assert accuracy(logits[:, 26:], twice[:, 27:]) < 0.06
+    even = np.broadcast_to(np.tri(51) / np.arange(1, 52)[:, np.newaxis], (32, 1, 51, 51))
+    assert max(induction_score(P, twice[:, :-1]).max() for P in saved.weights) < induction_score(even, twice[:, :-1])[0] + 0.01
+
+
+@pytest.mark.parametrize("length", [16, 32, 60])
+def test_the_writer_gains_nothing_from_a_passage_that_it_has_just_read(writer, prose, length):
+    begins = np.random.default_rng(length).integers(len(prose[1]) - length, size=200)
+    passages = prose[1][begins[:, np.newaxis] + np.arange(length)]
+    twice = np.concatenate([passages, passages], axis=1)
+    logits, _ = transformer(twice[:, :-1], writer.params, **BLOCK)
+    first, second = (
+        cross_entropy(logits[:, part], twice[:, 1:][:, part])[0]
+        for part in (slice(8, length - 1), slice(length + 8, 2 * length - 1))
+    )
+    assert abs(first - second) < 0.06, "a head that copies would bring the second near zero"
+
+
+def test_the_writer_has_no_composed_circuit(writer):
+    params = writer.params
+    assert max(composed_rows(params)) <= 2
+    for head in np.split(np.arange(64), 4):  # the notes of one head of layer 1
+        alone = params | {"0.out_weight": np.where(np.isin(np.arange(64), head)[:, np.newaxis], params["0.out_weight"], 0)}
+        assert max(composed_rows(alone)) <= 2
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_window_keeps_the_writer_level(writer, prose, seed):
+    long = text_batch(np.random.default_rng(seed), prose[1], b=8, n=256)
+
+    def late(**more):
+        logits, _ = transformer(long.tokens, writer.params, **BLOCK, **more)
+        return [
+            cross_entropy(logits, long.targets, keep=np.broadcast_to(within, (8, 256)))[0]
+            for within in (np.arange(256) // 64 == 1, np.arange(256) // 64 == 3)
+        ]
+
+    (before, beyond), (_, repaired) = late(), late(window=128)
+    assert beyond > before + 1.5 and repaired < before + 0.35
+
+
+def test_the_writer_knows_its_text_better_than_others(writer, prose):
+    def loss(text):
+        batch = text_batch(np.random.default_rng(0), text, b=64, n=128)
+        return cross_entropy(transformer(batch.tokens, writer.params, **BLOCK)[0], batch.targets)[0]
+
+    assert loss(prose[1]) - loss(prose[0]) > 0.15
