@@ -266,7 +266,7 @@ def test_linear_attention_errs_long_before_its_state_is_full(chapter, seed):
         if n >= 16:
             assert run["linear attention"] > 0.8 and run["linear attention, keys × 4"] > 0.7
     assert 0.45 < runs[512]["softmax"] < runs[512]["best state"]
-    assert 512 * 64 == 32 * 32 * 32  # numbers in the cache, and in 32 states
+    assert 64 * 64 == 4 * 32 * 32  # numbers in the cache of 64 pairs, and in four states
 
 
 @pytest.mark.parametrize("rate", [30, 100, 300])
@@ -357,8 +357,8 @@ def test_the_delta_rule_keeps_the_new_value_where_adding_mixes_it_with_the_old_o
     assert mean[8, 2][1] < 0.3 and mean[32, 1][0] < mean[32, 1][1]
 
 
-def test_rows_of_16_numbers_double_the_bits():
-    assert [2 + 2 * 16 / row for row in (16, 128)] == [4, 2.25]
+def test_what_the_two_numbers_of_a_row_add_to_its_bits():
+    assert [2 * 16 / row for row in (16, 128)] == [2, 0.25]
 
 
 # --- fewer bits -----------------------------------------------------------------------------------
