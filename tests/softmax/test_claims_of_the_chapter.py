@@ -30,7 +30,7 @@ def page():
         exec(cells["sure-table"].partition("\nsure")[0], names)
         exec(cells["train"].partition("\n")[2], names)  # the first line asks for the reader's own step
         exec(cells["write"].partition("\nfor T")[0], names)
-        exec(cells["saturation-lengths"], names)
+        exec(cells["saturation-table"].partition("\nspans")[0], names)
         exec(cells["division-free-run"], names)
     return names
 
