@@ -30,7 +30,7 @@ def test_masked_softmax(rng):
 
 
 def test_offset():
-    r"""\begin{gathered} \text{query } i \text{ sees key } j \iff j \le i + \text{offset}\\[2pt] \text{offset} =
+    r"""\begin{gathered} \text{query } i \text{ sees key } j \Leftrightarrow j \le i + \text{offset}\\[2pt] \text{offset} =
     \begin{cases} 0 & \text{top-left}\\ k - q & \text{bottom-right} \end{cases} \end{gathered}"""
     for offset in (0, K - Q):
         agree([[j <= i + offset for j in range(K)] for i in range(Q)], causal_mask(Q, K, offset=offset))
