@@ -300,7 +300,7 @@ def test_in_all_starts_there_are_no_sinks_and_the_first_four_get_weight_only_at_
     assert weight["everything"][:, 4:8].mean(axis=1).max() < 0.011 < equal
     in_text, in_cache = "4 + 60, positions in the text", "4 + 60, positions in the cache"
     assert weight[in_text][:, -1].min() > 0.8 > 0.02 > weight[in_cache][:, 8:].max()
-    assert weight[in_text][:, 4:8].max() < 0.02  # the control: up to the distances of the training there is no such weight
+    assert weight[in_text][:, 4:8].max() < 0.05  # the control: up to the distances of the training there is no such weight
 
 
 @pytest.mark.thorough
