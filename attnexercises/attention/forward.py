@@ -68,6 +68,8 @@ _SDPA = Exercise(
             "The scores are not scaled. Divide the dot products by the root of d before the softmax.", 2, sets="scale after"),
         Mistake("scale_d", "np.sqrt(query.shape[-1]) -> query.shape[-1]",
             "You divided by d and not by its root. A sum of d terms of variance 1 has a standard deviation of sqrt(d).", 2, sets="scale"),
+        Mistake("fourth_root", "np.sqrt(query.shape[-1]) -> query.shape[-1] ** 0.25",
+            "You divided by the fourth root of d. Divide the dot products by the square root.", 2, sets="scale"),
         Mistake("scale_nk", "query.shape[-1] -> key.shape[-2]",
             "You scaled by the number of keys. What counts is d, the number of features of a query.", 2, sets="scale"),
         Mistake("scale_times", "/ np.sqrt -> * np.sqrt",
