@@ -109,6 +109,8 @@ _MISTAKES = (
         "The heads were added. Put them side by side, so that the out weight can mix them.", 3, sets="merge"),
     Mistake("heads_reversed", "attended.transpose -> attended[:, ::-1].transpose",
         "The heads are in the opposite order. The first head comes first, as its rows in the out weight do.", 3, sets="merge"),
+    Mistake("first_values", "weights @ value -> weights @ value[:, :1]",
+        "Every head reads the values of the first head. Each head has values of its own.", 1, sets="heads"),
     Mistake("last_head", "merged = -> attended[:, :-1] = 0\nmerged =",
         "Only the last head is left. Each head has to add its part to the output.", 3, sets="merge"),
     Mistake("one_head_early", "merged = -> attended[:, -1] = 0\nmerged =",

@@ -49,6 +49,8 @@ _SOFTCAP = Exercise(
         Mistake("inner_only", "(shares - scores -> (-scores",
             "Only the cap inside the tanh was followed; it stands in front as well.", 2, sets="paths"),
         Mistake("sign", "shares - scores -> shares + scores", "A larger cap makes scores / cap smaller: that path has a minus.", 2),
+        Mistake("scores_tanh", "d_scores = d_out * slope -> d_scores = d_out * shares",
+            "Your d_scores contains the tanh itself. Take its slope.", 1, sets="factor"),
         Mistake("tanh_itself", "slope = 1 - shares**2 -> slope = shares",
             "The tanh itself was taken for its slope.", 2),
         Mistake("no_power", "1 - shares**2 -> np.sqrt(1 - shares**2)",

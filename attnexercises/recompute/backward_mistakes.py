@@ -68,6 +68,13 @@ FLASH_BACKWARD = (
     Mistake("scale_v", "np.sqrt(query.shape -> np.sqrt(value.shape",
             "Your scale is computed from v, the width of the values. The forward pass used d, the width of "
             "queries and keys.", 1, sets="back forth"),
+    Mistake("break_early",
+        "columns = slice(start, start + block_k) -> if causal and start > top + offset:\n    break\ncolumns = slice(start, start + block_k)",
+        "You skip tiles that later rows of the same block of queries still need. A tile may go only if it is hidden from the last row.", 2, sets="diagonal"),
+    Mistake("zero_hidden", "np.where(start + j > top + i + offset, -> np.where((start + j > top + i + offset) | (scores == 0),",
+        "A score that is exactly 0 counts as hidden. Only its position may hide a key.", 2, sets="mask"),
+    Mistake("diagonal_tiles", "range(0, len(key), block_k) -> [top // block_q * block_k]",
+        "Only one tile of keys is used for each block of queries. Every block of queries meets every block of keys.", 1, sets="diagonal"),
     Mistake("strict", "j > top -> j >= top",
             "The mask hides the last key that a query may see. Key i + k - q itself is visible.", 1, sets="diagonal"),
     Mistake("one_ahead", "+ i + offset -> + i + offset + 1",

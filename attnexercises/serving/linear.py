@@ -61,6 +61,8 @@ _LINEAR = Exercise(
             "Your total counts tokens, one for each. A token's weight depends on its key, so add the key.", 2, sets="total"),
         Mistake("query_counted", "total + key -> total + query",
             "You added the query to the total. The total is a sum of keys.", 2, sets="total"),
+        Mistake("weight_counted", "return state, total, -> return state, total - key + query @ key,",
+            "You added this token's weight to the total. The next query gives it another weight, so add the key.", 2, sets="total"),
         Mistake("value_counted", "total + key -> total + value",
             "You added the value to the total. The total is a sum of keys.", 2, sets="total"),
         Mistake("query_stored", "np.outer(key -> np.outer(query",

@@ -98,6 +98,8 @@ _ADAM = Exercise(
             "Your mean of the squares keeps the share beta1. The squares have a beta of their own.", 2, sets="share_square"),
         Mistake("bias_by_beta1", "1 - beta2**steps -> 1 - beta1**steps",
             "You corrected the mean of the squares with beta1. Its zero fades with beta2.", 2, sets="bias"),
+        Mistake("squared_mean", "np.sqrt(square) -> np.sqrt(mean**2)",
+            "You squared the corrected mean of the gradients. The second average is that of their squares.", 2, sets="root"),
         Mistake("absolute", "gradient**2 -> np.abs(gradient)",
             "You averaged the absolute values. The second average is that of the squares.", 2),
         Mistake("backwards", "for gradient in gradients: -> for gradient in gradients[::-1]:",
