@@ -149,7 +149,7 @@ _SDPA = Exercise(
             "/ np.sqrt(query.shape[-1]) -> / np.linalg.norm(query, axis=-1, keepdims=True) / np.linalg.norm(key, axis=-1)[..., np.newaxis, :]",
             "You scaled queries and keys to length one. These scores are cosines and not scaled dot products.", 2, sets="scores"),
         Mistake("zero_hidden", "exponentials = -> scores = np.where(scores == 0, -np.inf, scores)\nexponentials =",
-            "A score that is exactly 0 counts as hidden. The exercise has no mask: every query sees every key.", 2, sets="mask"),
+            "A score of 0 counts as hidden. The exercise has no mask: every query sees every key.", 2, sets="mask"),
         Mistake("causal", "exponentials = -> scores = np.where(np.tri(*scores.shape[-2:], dtype=bool), scores, -np.inf)\nexponentials =",
             "You hid the later keys from each query. The exercise has no mask: every query sees every key.", 2, sets="mask"),
     ),

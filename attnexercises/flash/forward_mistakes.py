@@ -73,7 +73,7 @@ FLASH_FORWARD = (
     Mistake("steps_of_one", "range(0, k, block) -> range(0, k)",
         "Your blocks begin at every key, so they overlap. Each step has to move on by a whole block.", 1, sets="range"),
     Mistake("zero_hidden", "np.where(positions > last_visible, -> np.where((positions > last_visible) | (scores == 0),",
-        "A score that is exactly 0 counts as hidden. Only its position may hide a key.", 2, sets="hide mask"),
+        "A score of 0 counts as hidden. Only its position may hide a key.", 2, sets="hide mask"),
     Mistake("alpha_twice", "np.exp(maximum - finite) -> np.exp(maximum - finite) ** 2",
             "The sums are rescaled twice when the maximum rises once.", 2, sets="rescale"),
     Mistake("m_first",

@@ -111,7 +111,7 @@ _MISTAKES = (
     Mistake("inplace", "exponentials = -> np.copyto(scores, -np.inf, where=~keep)\nexponentials =",
         "You wrote into the caller's scores; work on an array of your own.", 1),
     Mistake("zero_hidden", "alive = -> keep = keep & (scores != 0)\nalive =",
-        "A score that is exactly 0 counts as hidden. Only `keep` may hide a score.", 2),
+        "A score of 0 counts as hidden. Only `keep` may hide a score.", 2),
     Mistake("nan_rows", (_CARELESS, "np.where(alive, weights, 0) -> weights"),
         "For a query with no allowed key you compute -inf minus -inf. Such a query should get zeros.", 3, shows="lost"),
     Mistake("minus_1e9_add", (_CARELESS, "np.where(keep | ~alive, scores, -np.inf) -> scores + np.where(keep, 0, -1e9)"),

@@ -26,7 +26,7 @@ PADDED_CAUSAL_ATTENTION = (
         "You subtracted one maximum from all rows. A row far below it underflows, so each row needs its own.", 3, sets="max"),
     Mistake("zero_hidden",
         "alive = keep.any(axis=-1, keepdims=True) scores = query @ key.mT / np.sqrt(query.shape[-1]) -> scores = query @ key.mT / np.sqrt(query.shape[-1])\nkeep = keep & (scores != 0)\nalive = keep.any(axis=-1, keepdims=True)",
-        "A score that is exactly 0 counts as hidden. Only padding and later keys are hidden.", 2, sets="zeros"),
+        "A score of 0 counts as hidden. Only padding and later keys are hidden.", 2, sets="zeros"),
     Mistake("nan_rows", _CARELESS,
         "For a query that sees no key you compute -inf minus -inf. Such a query should return zeros.", 3, shows="lost",
         sets="empty"),

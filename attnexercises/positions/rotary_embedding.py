@@ -56,7 +56,7 @@ def places(array):
         Mistake("pairs_from_1", "np.arange(0, d, 2) -> np.arange(2, d + 2, 2)",
             "You counted the pairs from 1. The first pair is number 0, so its angle is the position itself.", 2, sets="speed"),
         Mistake("exponent_twice", "np.arange(0, d, 2) / d -> np.arange(0, 2 * d, 4) / d",
-            "Your exponents are twice too large. If you count the columns in steps of two, the 2 of the formula is already there.", 2, sets="speed"),
+            "Your exponents have the factor 2 twice. If you count the columns in steps of two, the 2 of the formula is already there.", 2, sets="speed"),
         Mistake("first_pair", "pos[:, np.newaxis] / 10000 ** (np.arange(0, d, 2) / d) -> pos[:, np.newaxis] * (np.arange(0, d, 2) == 0)",
             "Only the first pair turns. Every pair has to turn, each with a speed of its own.", 2, sets="speed"),
         Mistake("half_angle", "cos, sin = -> angles = angles / 2\ncos, sin =",

@@ -70,7 +70,7 @@ _GELU = Exercise(
         Mistake("density", "(1 + np.vectorize(erf)(x / np.sqrt(2))) / 2 -> np.exp(-x * x / 2) / np.sqrt(2 * np.pi)",
             "This is the height of the bell curve at x. The share is the area to the left of x.", 1, sets="share"),
         Mistake("cut", "return x * below -> return np.maximum(x * below, 0)",
-            "You cut the negative results to 0. A GELU lets small negative numbers through.", 1),
+            "Your results are cut off at 0. A GELU lets a little through below 0.", 1),
         Mistake("absolute", "return x * below -> return np.abs(x) * below",
             "You dropped the sign of x. What comes through below 0 is negative.", 1, sets="product"),
     ),

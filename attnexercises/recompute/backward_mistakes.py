@@ -72,7 +72,7 @@ FLASH_BACKWARD = (
         "columns = slice(start, start + block_k) -> if causal and start > top + offset:\n    break\ncolumns = slice(start, start + block_k)",
         "You skip tiles that later rows of the same block of queries still need. A tile may go only if it is hidden from the last row.", 2, sets="diagonal"),
     Mistake("zero_hidden", "np.where(start + j > top + i + offset, -> np.where((start + j > top + i + offset) | (scores == 0),",
-        "A score that is exactly 0 counts as hidden. Only its position may hide a key.", 2, sets="mask"),
+        "A score of 0 counts as hidden. Only its position may hide a key.", 2, sets="mask"),
     Mistake("diagonal_tiles", "range(0, len(key), block_k) -> [top // block_q * block_k]",
         "Only one tile of keys is used for each block of queries. Every block of queries meets every block of keys.", 1, sets="diagonal"),
     Mistake("strict", "j > top -> j >= top",
