@@ -128,6 +128,8 @@ _ADDITIVE = Exercise(
             "d_query and d_key were made as for scaled dot products. Here query and key are added, and a tanh follows.", 1, sets="tanh"),
         Mistake("dw_sloped", "(d_scores * match) -> (d_scores * match * (1 - match**2))",
             "Your d_w contains the slope of the tanh. w stands outside the tanh, so its gradient has no such factor.", 2),
+        Mistake("difference", "query[..., :, np.newaxis, :] + key -> query[..., :, np.newaxis, :] - key",
+            "You subtracted the key from the query. In additive attention they are added.", 1, sets="forward"),
         Mistake("dw_last", "(d_scores * match).sum(axis=tuple(range(match.ndim - 1))) -> (d_scores * match).sum(axis=(-3, -2)).reshape(-1, len(w))[-1]",
             "d_w holds the last batch element only. All batch elements share w, so their gradients are added.", 1),
         Mistake("dw_mean", "d_scores * match).sum(axis=tuple(range(match.ndim - 1))) -> d_scores * match).mean(axis=tuple(range(match.ndim - 1)))",

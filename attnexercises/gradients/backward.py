@@ -142,6 +142,8 @@ _BACKWARD = Exercise(
             "The scale stands in front of d_query as well: both query and key are multiplied by it in the scores.", 3, sets="scale"),
         Mistake("scale_twice_dk", "d_key = scale -> d_key = scale**2",
             "The scale went into d_key twice. If you scaled the query first, the query already contains it.", 3, sets="scale"),
+        Mistake("scale_times", "1 / np.sqrt(query.shape[-1]) -> np.sqrt(query.shape[-1])",
+            "Your scale is the root of d. The scores are divided by it, and so are their gradients.", 1, sets="forward"),
         Mistake("scale_d", "np.sqrt(query.shape[-1]) -> query.shape[-1]",
             "d itself divides here, in both passes; the scores are divided by its root.", 1, sets="forward"),
         Mistake("scale_nk", "np.sqrt(query.shape[-1]) -> np.sqrt(key.shape[-2])",

@@ -112,6 +112,8 @@ _MISTAKES = (
         "You wrote into the caller's scores; work on an array of your own.", 1),
     Mistake("zero_hidden", "alive = -> keep = keep & (scores != 0)\nalive =",
         "A score of 0 counts as hidden. Only `keep` may hide a score.", 2),
+    Mistake("sum_of_rows", "exponentials.sum(axis=-1, keepdims=True) -> exponentials.sum(axis=(-2, -1), keepdims=True)",
+        "The exponentials of several rows were added up. Each row is divided by its own sum.", 2, sets="total"),
     Mistake("nan_rows", (_CARELESS, "np.where(alive, weights, 0) -> weights"),
         "For a query with no allowed key you compute -inf minus -inf. Such a query should get zeros.", 3, shows="lost"),
     Mistake("minus_1e9_add", (_CARELESS, "np.where(keep | ~alive, scores, -np.inf) -> scores + np.where(keep, 0, -1e9)"),

@@ -71,6 +71,8 @@ _MISTAKES = (
         "You scaled by the root of the number of heads. It has to be the root of d, the width of one head.", 1, sets="scale"),
     Mistake("scale_v", "query.shape -> value.shape",
         "You scaled by the width of the values; a score is a dot product of d terms.", 1, sets="scale"),
+    Mistake("scale_times", "/ np.sqrt(query.shape[-1]) -> * np.sqrt(query.shape[-1])",
+        "The scores were multiplied by the root of d. Divide by it.", 1, sets="scale"),
     Mistake("scale_d", "np.sqrt(query.shape[-1]) -> query.shape[-1]",
         "The scores were divided by d in all: either by d itself, or twice by its root.", 1, sets="scale"),
     Mistake("scale_after",

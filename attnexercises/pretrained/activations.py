@@ -61,6 +61,8 @@ _GELU = Exercise(
             "You divided x by 2 inside erf. The root of 2 belongs there.", 3, sets="inside"),
         Mistake("no_half", "x / np.sqrt(2))) / 2 -> x / np.sqrt(2)))",
             "The half is missing: 1 + erf goes from 0 to 2, and a share goes from 0 to 1.", 2, shows="factor", sets="half"),
+        Mistake("half_of_erf", "1 + np.vectorize(erf) -> np.vectorize(erf)",
+            "erf runs from -1 to 1. Add 1 before you halve it, so that the share below x runs from 0 to 1.", 2, sets="half share"),
         Mistake("no_one", "(1 + np.vectorize(erf)(x / np.sqrt(2))) / 2 -> np.vectorize(erf)(x / np.sqrt(2))",
             "erf itself goes from -1 to 1. The share below x needs it moved and halved, to go from 0 to 1.", 2, sets="half share"),
         Mistake("above", "(1 + np.vectorize -> (1 - np.vectorize",

@@ -57,6 +57,8 @@ FLASH_BACKWARD = (
             "The bracket is not multiplied by the weights. That factor belongs to the backward pass of a softmax.", 2, sets="D"),
     Mistake("scale_twice", "+= scale * -> += scale**2 *",
             "The scale was applied twice on the way back. d_query and d_key need it once each.", 3, shows="factor", sets="back"),
+    Mistake("scale_times", "1 / np.sqrt(query.shape[1]) -> np.sqrt(query.shape[1])",
+        "Your scale is the root of d. The forward pass divided by it.", 1, sets="back forth"),
     Mistake("scale_d", "1 / np.sqrt(query.shape[1]) -> 1 / query.shape[1]",
             "Your scale is 1 over d. The forward pass divided by the root of d.", 1, sets="back forth"),
     Mistake("D_columns", "(d_out * out).sum(axis=1, keepdims=True) -> (d_out * out).sum(axis=0)[:1] * np.ones((len(query), 1))",

@@ -70,6 +70,8 @@ _PAGED = Exercise(
             "In a list of all rows, page 3 does not begin at row 3: three whole pages lie before it.", 3, sets="place"),
         Mistake("from_the_end", "positions % size -> size - 1 - positions % size",
             "Your code counts the slots from the end of a page, but a block begins with the first row.", 2, sets="place"),
+        Mistake("block_as_slot", "positions % size -> positions // size",
+            "You used the number of the block as the slot, too. The slot says how far into its block a position lies.", 2, sets="place"),
         Mistake("first_slot", "positions % size -> 0 * positions",
             "Your code returns the first row of each page and ignores the slot.", 2, sets="place"),
         Mistake("in_order",
