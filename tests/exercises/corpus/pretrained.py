@@ -174,7 +174,7 @@ def x_erf(x):
     return x * np.vectorize(math.erf)(x / np.sqrt(2))
 
 
-@wrong("gelu", "half of x times erf")
+@wrong("gelu", "half of x times erf", named=("half_of_erf",))
 def half_x_erf(x):
     return 0.5 * x * np.vectorize(math.erf)(x / np.sqrt(2))
 

@@ -53,7 +53,7 @@ def _(x):
     return out.reshape(np.shape(x))
 
 
-@wrong("softmax", "one sum for each batch")
+@wrong("softmax", "one sum for each batch", named=("sum_of_rows",))
 def _(x):
     e = np.exp(x - np.amax(x, -1, keepdims=True))
     return e / e.sum(axis=tuple(range(max(0, e.ndim - 2), e.ndim)), keepdims=True)
@@ -254,13 +254,6 @@ def _(q, k):
     return np.tri(q, k, k - q + 1).astype(bool)
 
 
-@wrong("masked_softmax", "a dead row shares its weight evenly", named=("finfo_min",))
-def _(scores, keep):
-    s = np.where(keep, scores, -1e300)
-    e = np.exp(s - s.max(-1, keepdims=True))
-    return e / e.sum(-1, keepdims=True)
-
-
 @wrong("masked_softmax", "weights are set to zero after the softmax", named=("after_no_renorm",))
 def _(scores, keep):
     return softmax(scores) * keep
@@ -388,11 +381,6 @@ def _(query, key, value):
 def _(d_repeated, kv_heads):
     parts = np.split(d_repeated, kv_heads, axis=1)
     return np.stack([part.max(axis=1) for part in parts], axis=1)
-
-
-@wrong("gqa_backward", "the heads of a group lie in turn", named=("tile_order",))
-def _(d_repeated, kv_heads):
-    return np.stack([d_repeated[:, h::kv_heads].sum(axis=1) for h in range(kv_heads)], axis=1)
 
 
 def heads_backward(d_out, x, wq, wk, wv, wo, heads, scale=None, back=softmax_grad):

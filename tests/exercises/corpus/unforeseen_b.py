@@ -80,12 +80,6 @@ def _(n, d, capacity):
     return 3 * n * d + n * d + n
 
 
-@wrong("flash_traffic", "two running numbers, but not the score", named=("no_scores",))
-def _(n, d, capacity):
-    rows = (capacity - 2 * d) // (2 * d + 2)
-    return n * d + math.ceil(n / rows) * 2 * n * d + n * d + n
-
-
 @wrong("flash_traffic", "a pass that is not full is left out", named=("drop_tail",))
 def _(n, d, capacity):
     rows = (capacity - 2 * d) // (2 * d + 3)
@@ -177,16 +171,6 @@ def _(n, d, v, workers):
 @wrong("ring_traffic", "queries move as well", named=("with_queries",))
 def _(n, d, v, workers):
     return (workers - 1) * n * (2 * d + v), 2 * (workers - 1) * n * (2 * d + v)
-
-
-@wrong("striped_pairs", "loops, own triangle without its diagonal", named=("strict",))
-def _(n, workers):
-    m = n // workers
-    out = np.zeros((workers, workers), dtype=int)
-    for w in range(workers):
-        for t in range(workers):
-            out[w, t] = m * (m + 1) // 2 if (w - t) % workers < w else m * (m - 1) // 2
-    return out
 
 
 @wrong("striped_pairs", "the keys go round the other way", named=("direction",))

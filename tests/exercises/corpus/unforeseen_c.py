@@ -28,7 +28,7 @@ def _(d_out, x, a):
     return both.mean(axis=0)
 
 
-@wrong("softmax", "one is added to the denominator")
+@wrong("softmax", "one is added to the denominator", named=("one_more",))
 def _(x):
     e = np.exp(x - x.max(axis=-1)[..., None])
     return e / (1 + e.sum(axis=-1)[..., None])
@@ -465,7 +465,7 @@ def _(state, total, query, key, value):
     return s, total + key, query @ s / (query @ total + 1)
 
 
-@wrong("cross_entropy_backward", "the right token is added")
+@wrong("cross_entropy_backward", "the right token is added", named=("added",))
 def _(weights, targets, keep):
     d = weights.copy()
     for b, i in np.ndindex(targets.shape):
