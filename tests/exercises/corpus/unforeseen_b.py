@@ -75,11 +75,6 @@ def _(query, key, value, block, causal):
     return a / s[:, None], m + np.log(s)
 
 
-@wrong("flash_traffic", "keys and values are loaded once", named=("once",))
-def _(n, d, capacity):
-    return 3 * n * d + n * d + n
-
-
 @wrong("flash_traffic", "a pass that is not full is left out", named=("drop_tail",))
 def _(n, d, capacity):
     rows = (capacity - 2 * d) // (2 * d + 3)
@@ -168,11 +163,6 @@ def _(n, d, v, workers):
     return workers * n * (d + v), 2 * (workers - 1) * n * (d + v)
 
 
-@wrong("ring_traffic", "queries move as well", named=("with_queries",))
-def _(n, d, v, workers):
-    return (workers - 1) * n * (2 * d + v), 2 * (workers - 1) * n * (2 * d + v)
-
-
 @wrong("striped_pairs", "the keys go round the other way", named=("direction",))
 def _(n, workers):
     m = n // workers
@@ -198,7 +188,6 @@ def turned(x, pos, base=10000.0, sign=1.0, shift=0):
 
 
 wrong("rope", "loops, pairs counted from one", named=("pairs_from_1",))(lambda x, pos: turned(x, pos, shift=1))
-wrong("rope", "base of one thousand", named=("base_1000",))(lambda x, pos: turned(x, pos, base=1000.0))
 
 
 @wrong("rope", "the pair is the feature and the one half further on", named=("half",))
@@ -220,7 +209,6 @@ def _(x, pos):
 
 wrong("rope_scores", "keys at the place of the queries' sign", named=("opposite",))(lambda q, k, pos_q, pos_k: turned(q, pos_q) @ turned(k, pos_k, sign=-1.0).T)
 wrong("rope_scores", "positions from the first key on", named=("both_from_0",))(lambda q, k, pos_q, pos_k: turned(q, pos_q - pos_q[0]) @ turned(k, pos_k - pos_k[0]).T)
-wrong("rope_backward", "the forward's turn", named=("forward",))(lambda d_out, pos: turned(d_out, pos))
 wrong("rope_backward", "by another base", named=("i_over_d",))(lambda d_out, pos: turned(d_out, -pos, base=100.0))
 
 

@@ -168,7 +168,7 @@ def _(scores, keep):
     return np.divide(e, t, out=np.zeros_like(e), where=t > 0)
 
 
-@wrong("masked_softmax", "one sum for every row of a head")
+@wrong("masked_softmax", "the sum runs over the queries")
 def _(scores, keep):
     e = np.exp(np.where(keep, scores, -np.inf) - np.where(keep, scores, -1e30).max(-1, keepdims=True))
     t = e.sum(axis=-2, keepdims=True)
@@ -346,17 +346,6 @@ def _(d_out, d_logsumexp, query, key, value):
 def _(n, d, v, workers):
     once = (workers - 1) * n * (d + v)
     return once, 3 * once
-
-
-@wrong("ring_traffic", "two parts of d", named=("as_wide",))
-def _(n, d, v, workers):
-    return (workers - 1) * n * 2 * d, 2 * (workers - 1) * n * 2 * d
-
-
-@wrong("striped_pairs", "no pair of a token with itself in any round", named=("none_alike",))
-def _(n, workers):
-    m = n // workers
-    return np.full((workers, workers), m * (m - 1) // 2)
 
 
 # --- positions ------------------------------------------------------------------------------------
