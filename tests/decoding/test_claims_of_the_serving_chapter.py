@@ -26,6 +26,8 @@ def chapter():
         source = cells[cell].replace('"data/', f'"{CHAPTERS.as_posix()}/data/').replace("stepped_figure(draw", "(lambda *_, **__: None)(draw")
         exec(compile(source, cell, "exec"), names)
     exec(next(line for line in cells["linear-run"].splitlines() if line.startswith("features = ")), names)
+    exec(cells["pages-code"].split("\n", 1)[1], names)
+    exec(cells["delta-run"].split("one_key = ")[0] + cells["delta-changed"].split("counts = ")[0], names)
     return names
 
 
@@ -41,6 +43,32 @@ def test_how_many_readers_fit():
     assert round(tokens / 500, -1) == 100
     assert 1024 + 100 * 50 == 6024
     assert 100 * (1024 + 50) == 107_400
+    lengths = np.arange(1, 1000)
+    assert lengths.mean() == 500
+    needs = {size: (-(-lengths // size) * size).mean() for size in (1, 16, 256, 4096)} | {"longest": 999}
+    assert {size: int(tokens / rows) for size, rows in needs.items()} == {1: 101, 16: 99, 256: 80, 4096: 12, "longest": 50}
+
+
+def lookup(pages, table, positions):
+    return pages[table[positions // pages.shape[1]], positions % pages.shape[1]]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_text_comes_back_by_its_table_and_not_by_the_order_of_its_pages(chapter, monkeypatch, seed):
+    rows = np.random.default_rng(seed).standard_normal((2, 11, 4))
+    monkeypatch.setitem(chapter, "lookup", lookup)
+    store = chapter["Pages"](8, 3, 4)
+    store.free = [1, 5, 0, 6]
+    for key, value in zip(*rows, strict=True):
+        store.append("b", key, value)
+    assert store.tables["b"] == [1, 5, 0, 6] and store.free == []
+    for stored, whole in zip(store.read("b"), rows, strict=True):
+        np.testing.assert_array_equal(stored, whole)
+    for order in permutations([1, 5, 0, 6]):
+        same = np.array_equal(lookup(store.keys, np.array(order), np.arange(11)), rows[0])
+        assert same is (order == (1, 5, 0, 6))
+    store.finish("b")
+    assert store.free == [1, 5, 0, 6] and not store.tables and not store.lengths
 
 
 def test_five_rows_for_each_of_64_readers_are_more_than_the_ridge():
@@ -51,7 +79,7 @@ def test_five_rows_for_each_of_64_readers_are_more_than_the_ridge():
     assert operations > 201 > 2 * 64 / 2  # without guesses 64 readers still wait for the memory
 
 
-def test_guesses_gain_less_with_many_readers_and_caches_soften_it():
+def test_guesses_gain_less_with_many_readers_if_the_caches_are_loaded_after_the_weights():
     weights, gained = count_model_parameters(32, 4096, 32, 128, hidden=11008, mlp_matrices=3, vocabulary=32000, embeddings=2).total, {}
     for readers in (1, 40, 64, 100):
         for cached in (0, 500):
@@ -61,6 +89,10 @@ def test_guesses_gain_less_with_many_readers_and_caches_soften_it():
     assert [round(gained[readers, 500], 2) for readers in (1, 40, 64, 100)] == [2.4, 2.4, 2.02, 1.76]
     assert all(gained[readers, 0] < gained[readers, 500] for readers in (64, 100))
     assert 1 < gained[100, 0] < gained[64, 0] < 1.75
+    for readers in (1, 40, 64, 100, 200):  # with all loading beside all computing, nothing is lost up to 100 readers
+        loads = (2 * weights + kv_cache_bytes(readers, 32, 500, 32, 128)) / A100.bandwidth
+        step, chunk = (max(loads, 2 * weights * readers * rows / A100.peak_flops["float16"]) for rows in (1, 5))
+        assert (chunk == step) is (readers <= 100)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -186,7 +218,7 @@ def test_the_best_number_of_guesses():
     best = {share: int(np.argmax([speed(share, g) for g in range(60)])) for share in (0.5, 0.8, 0.9)}
     assert best == {0.5: 2, 0.8: 6, 0.9: 10}
     assert all(speed(0.1, g) <= 1 + 1e-12 for g in range(60))
-    assert (round(speed(0.8, 5), 2), round(0.1 * speed(0.8, 5), 2)) == (2.46, 0.25)
+    assert all(2.39 < speed(0.8, g) < 2.48 for g in range(4, 9)) and speed(0.8, 2) < 2.1 and speed(0.8, 12) < 2.2
     # a further guess pays exactly if it adds more than its price brings now
     for share in (0.5, 0.8, 0.9):
         for g in range(20):
@@ -234,7 +266,33 @@ def test_linear_attention_errs_long_before_its_state_is_full(chapter, seed):
         if n >= 16:
             assert run["linear attention"] > 0.8 and run["linear attention, keys × 4"] > 0.7
     assert 0.45 < runs[512]["softmax"] < runs[512]["best state"]
-    assert 512 * 64 == 32 * 32 * 32  # numbers in the cache, and in 32 states
+    assert 64 * 64 == 4 * 32 * 32  # numbers in the cache of 64 pairs, and in four states
+
+
+@pytest.mark.parametrize("rate", [30, 100, 300])
+@pytest.mark.parametrize("d", [16, 32])
+def test_trained_keys_follow_the_best_state_and_have_its_knee(chapter, d, rate):
+    """Keys that gradient descent moved answer exactly up to about d pairs; no features in d numbers go beyond 1 - d/n."""
+    features, trained, weights_of = chapter["features"], chapter["trained"], chapter["weights_of"]
+    for seed in range(100, 108):
+        for n in (d // 2, d, 2 * d):
+            keys, values = np.random.default_rng(seed).standard_normal((2, n, d))
+            moved = weights_of(features(trained(keys, rate=rate)))[0]
+            error = ((moved @ values - values) ** 2).sum() / (values**2).sum()
+            unmoved = weights_of(features(keys))[0]
+            away = ((moved - np.eye(n)) ** 2).sum() / n  # the error that random values have on average
+            assert max(0, 1 - d / n) - 1e-9 < away < ((unmoved - np.eye(n)) ** 2).sum() / n - 0.2
+            assert away < {d // 2: 0.005, d: 0.25, 2 * d: 0.51}[n]
+            assert abs(error - away) < 0.1
+
+
+def test_the_slope_by_which_keys_are_trained(chapter):
+    features, trained, weights_of = chapter["features"], chapter["trained"], chapter["weights_of"]
+    keys, way = np.random.default_rng(0).standard_normal((2, 6, 4))
+    loss = lambda moved: ((weights_of(features(moved))[0] - np.eye(6)) ** 2).sum() / 2  # noqa: E731
+    slope = (keys - trained(keys, steps=1, rate=1e-3)) / 1e-3
+    measured = (loss(keys + 1e-6 * way) - loss(keys - 1e-6 * way)) / 2e-6
+    assert (slope * way).sum() == pytest.approx(measured, rel=1e-6)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -282,25 +340,25 @@ def test_the_two_tokens_on_paper():
     assert weights @ values == pytest.approx(query @ (keys.T @ values) / (query @ keys.sum(axis=0))) == 30
 
 
-def error_of_the_delta_rule(keys, values):
-    keys = keys / np.linalg.norm(keys, axis=1, keepdims=True)
-    state = np.zeros((keys.shape[1], values.shape[1]))
-    for key, value in zip(keys, values, strict=True):
-        state = state + np.outer(key, value - key @ state)
-    return ((keys @ state - values) ** 2).sum() / (values**2).sum()
+def test_the_delta_rule_keeps_the_new_value_where_adding_mixes_it_with_the_old_one(chapter):
+    """Against adding with the divisor that suits it best; where nothing changes, the rule gains little."""
+    error_after, add, delta = chapter["error_after"], chapter["add_step"], chapter["delta_step"]
+    mean = {}
+    for n in (2, 4, 8, 16, 32):
+        for rounds in (1, 2):
+            found = np.array([[error_after(rounds, n, seed, rule) for rule in (add, delta)] for seed in range(100, 116)])
+            mean[n, rounds] = found.mean(axis=0)
+            if rounds == 2:
+                assert found[:, 0].min() > 0.3
+                if n <= 16:
+                    assert np.all(found[:, 1] < found[:, 0])
+        assert (mean[n, 2][0] - mean[n, 2][1] > 0.2) == (n <= 16)
+        assert mean[n, 1][0] - mean[n, 1][1] < 0.06
+    assert mean[8, 2][1] < 0.3 and mean[32, 1][0] < mean[32, 1][1]
 
 
-@pytest.mark.parametrize("n", [16, 32])
-@pytest.mark.parametrize("seed", range(100, 108))
-def test_the_delta_rule_helps_keys_of_both_signs_and_not_positive_features(chapter, seed, n):
-    keys, values = np.random.default_rng(seed).standard_normal((2, n, 32))
-    linear = chapter["errors"](n, seed)["linear attention"]
-    assert error_of_the_delta_rule(keys, values) < linear - 0.2
-    for positive in (chapter["features"](keys), np.abs(keys)):  # the second: the same numbers without their signs
-        assert error_of_the_delta_rule(positive, values) > linear - 0.1
-    adding = keys / np.linalg.norm(keys, axis=1, keepdims=True)
-    added = adding @ (adding.T @ values)
-    assert error_of_the_delta_rule(keys, values) < ((added - values) ** 2).sum() / (values**2).sum()  # the rule, not only the keys
+def test_what_the_two_numbers_of_a_row_add_to_its_bits():
+    assert [2 * 16 / row for row in (16, 128)] == [2, 0.25]
 
 
 # --- fewer bits -----------------------------------------------------------------------------------

@@ -106,6 +106,28 @@ def test_two_wrong_gradients_learn_and_no_loss_rises(page):
 
 
 @pytest.mark.thorough
+def test_at_the_higher_rate_only_candidate_3_jitters(page):
+    for number in (1, 3, 4):
+        rises = [np.any(np.diff(page["train"](page["candidates"][number], seed)[2]) > 0) for seed in range(16)]
+        assert sum(rises) >= 12 if number == 3 else not any(rises)
+
+
+@pytest.mark.thorough
+def test_at_the_lower_rate_the_right_gradient_ends_lowest(page):
+    """In bands that do not overlap: what somebody with a single curve cannot see."""
+    ends = {number: [loss for loss, _ in results(page, page["candidates"][number], range(16), **PATIENT)] for number in (4, 3, 1)}
+    assert max(ends[4]) < min(ends[3])
+    assert max(ends[3]) < min(ends[1])
+
+
+@pytest.mark.thorough
+def test_where_training_fails_one_word_gets_nearly_all_the_weight(page):
+    for loss, weights in results(page, page["candidates"][3], range(16), common=5.0, **PATIENT):
+        assert loss > 0.5
+        assert weights.max() > 0.95
+
+
+@pytest.mark.thorough
 @pytest.mark.parametrize("options", [PATIENT, {"rate": 0.05, "steps": 600}], ids=str)
 def test_an_offset_stops_candidate_3_and_sometimes_candidate_1(page, options):
     def learn(number, common):
