@@ -334,7 +334,7 @@ def _(weights, targets, keep):
     return d
 
 
-@wrong("adam_direction", "epsilon under the root", named=("epsilon_inside",))
+@wrong("adam_direction", "epsilon is added before the root is taken", named=("epsilon_inside",))
 def _(gradients, beta1, beta2, epsilon):
     m, v = 0, 0
     for g in gradients:
