@@ -28,7 +28,7 @@ def like_batch_norm(x, gain, bias, epsilon):
     return gain * (x - mu) / np.sqrt(var + epsilon) + bias
 
 
-@wrong("layer_norm", "statistics over the first axis", named=("over_axis_0",))
+@wrong("layer_norm", "statistics over the first axis", named=("over_first",))
 def over_the_first_axis(x, gain, bias, epsilon):
     mu, var = x.mean(axis=0), x.var(axis=0)
     return gain * (x - mu) / np.sqrt(var + epsilon) + bias
