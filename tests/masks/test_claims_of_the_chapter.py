@@ -253,3 +253,29 @@ def test_a_large_number_in_an_empty_row(seed):
     with np.errstate(over="ignore"):
         assert np.all(row.astype("e") + np.float16(-1e9) == -np.inf)
         assert np.all(row.astype("e") + 2 * np.finfo("e").min == -np.inf)
+
+
+def bfloat16(x):
+    bits = np.float32(x).view(np.uint32)
+    return ((bits + 0x7FFF + (bits >> 16 & 1)) & 0xFFFF0000).view(np.float32)
+
+
+def test_numbers_of_bfloat16():
+    assert bfloat16(1 / 3) == np.float32(0.333984375)  # 2.67578125 / 8: eight significant bits
+    assert bfloat16(-1e4 + 31) == bfloat16(-1e4) and bfloat16(9984 + 33) == 9984 + 64
+    lowest = bfloat16(-3.3895314e38)
+    assert np.isfinite(lowest) and lowest < -3.38e38
+    with np.errstate(over="ignore"):
+        assert bfloat16(lowest + lowest) == -np.inf
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_large_number_in_an_empty_row(seed):
+    """In float64 an added number hides nothing, in float32 it makes the weights even: for any ordinary scores."""
+    row = 3 * np.random.default_rng(seed).standard_normal(6)
+    assert np.allclose(softmax(row - 1e9), softmax(row), atol=1e-6)
+    assert np.allclose(softmax(row.astype("f") + np.float32(-1e9)), 1 / 6)
+    assert np.allclose(softmax(row.astype("f") + np.float32(-1e4)), softmax(row), atol=3e-3)
+    with np.errstate(over="ignore"):
+        assert np.all(row.astype("e") + np.float16(-1e9) == -np.inf)
+        assert np.all(row.astype("e") + 2 * np.finfo("e").min == -np.inf)
