@@ -7,12 +7,13 @@ import numpy as np
 from attnexercises.engine.model import Exercise, Mistake, Probe
 
 
-def kv_cache(x, query_weight, key_weight, value_weight, window):
-    keys, values, out = [], [], []
+def kv_cache(x, query_weight, key_weight, value_weight, window, *, cache=None):
+    keys, values = cache or ([], [])
+    out = []
     for token in x:
         keys.append(token @ key_weight)
         values.append(token @ value_weight)
-        keys, values = keys[-window:], values[-window:]
+        del keys[:-window], values[:-window]
         scores = np.array(keys) @ (token @ query_weight) / np.sqrt(key_weight.shape[1])
         exponentials = np.exp(scores - scores.max())
         weights = exponentials / exponentials.sum()
@@ -57,12 +58,12 @@ _CACHE = Exercise(
     ),
     mistakes=(
         Mistake("attend_before_append",
-            ("out = [], [], [] -> out = [], [], [np.zeros(value_weight.shape[1])]",
+            ("out = [] -> out = [np.zeros(value_weight.shape[1])]",
              "for token in x -> for before, token in zip(x, x[1:])", "token @ key_weight -> before @ key_weight",
              "token @ value_weight -> before @ value_weight"),
             "The new token does not see itself. Append its key and value first, and let its query look afterwards.",
             1, sets="seen"),
-        Mistake("overwrite", "keys[-window:], values[-window:] -> keys[-1:], values[-1:]",
+        Mistake("overwrite", "keys[:-window], values[:-window] -> keys[:-1], values[:-1]",
             "Only the current token is in the cache, so it sees nothing but itself. Keep the keys and values of the earlier tokens.",
             1,
             sets="seen window"),
@@ -85,15 +86,15 @@ _CACHE = Exercise(
             "Each query sees only the first key that is kept, as under a causal mask that starts at the top left. No mask is needed here.",
             2,
             sets="weights"),
-        Mistake("evict_newest", "keys[-window:], values[-window:] -> keys[:window], values[:window]",
+        Mistake("evict_newest", "keys[:-window], values[:-window] -> keys[window:], values[window:]",
             "Your cache keeps the oldest tokens and drops the newest. A window keeps the newest.", 3, sets="window"),
-        Mistake("window_plus", "[-window:] -> [-window - 1 :]",
+        Mistake("window_plus", "[:-window] -> [: -window - 1]",
             "A token that has left the window is still seen. The window holds the current token, too, so cut after you append.",
             3, sets="window"),
-        Mistake("window_minus", "[-window:] -> [-window + 1 :]",
+        Mistake("window_minus", "[:-window] -> [: -window + 1]",
             "The window is one token short. It holds `window` tokens, and the current token is one of them.",
             3, sets="window"),
-        Mistake("no_window", "keys, values = keys[-window:], values[-window:] ->",
+        Mistake("no_window", "del keys[:-window], values[:-window] ->",
             "Nothing is ever dropped. A token may only see the last `window` tokens, itself among them.", 3, sets="window"),
         Mistake("no_scale", "/ np.sqrt(key_weight.shape[1]) ->",
             "The scores are not scaled. Divide them by the square root of d.", 2, sets="scale"),
@@ -106,11 +107,11 @@ _CACHE = Exercise(
             ("/ np.sqrt(key_weight.shape[1]) ->", "exponentials = np -> scores = scores / np.sqrt(len(scores))\nexponentials = np"),
             "The scores are divided by the square root of the number of keys. Use d, the number of features of a key.",
             2, sets="scale"),
-        Mistake("swap", "window): -> window):\n    query_weight, key_weight = key_weight, query_weight",
+        Mistake("swap", "cache=None): -> cache=None):\n    query_weight, key_weight = key_weight, query_weight",
             "The query was made with the matrix of the keys, and the keys with the matrix of the queries.", 2, sets="keys"),
         Mistake("key_asks", "token @ query_weight -> token @ key_weight",
             "The key of the new token asks. Its query has to.", 2),
-        Mistake("query_twice", "window): -> window):\n    key_weight = query_weight",
+        Mistake("query_twice", "cache=None): -> cache=None):\n    key_weight = query_weight",
             "The keys are made with `query_weight`. They need `key_weight`.", 2, sets="keys"),
         Mistake("first_query", "token @ query_weight -> x[0] @ query_weight",
             "Every step uses the query of the first token. Each token needs a query of its own.", 2),

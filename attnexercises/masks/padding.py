@@ -88,7 +88,7 @@ _PADDED = Exercise(
         "Compute the scores and divide them by the root of d. Give them and the joined mask to your `masked_softmax`, which also "
         "takes care of queries that see nothing. Multiply its weights by the values.",
     ),
-    why="The masks broadcast to (b, n, n) when they are joined. With `masked_softmax` from exercise 4.4, four lines are enough.",
+    why="The masks broadcast to (b, n, n) when they are joined. With `masked_softmax` from exercise 4.3, four lines are enough.",
     insight="Padding on the left empties rows, padding on the right does not: test a mask with both.",
 )  # fmt: skip
 

@@ -72,6 +72,7 @@ EQUIVALENTS = {
         "0::2 -> ::2": "A slice starts at 0 by itself.",
     },
     "kv_cache": {
+        "cache or ([], []) -> ([], [])": "A check starts with an empty cache; the chapter tests the other case by writing a text.",
         "np.array(out) -> out": "A list of the same rows.",
         "np.array(keys) -> keys": "A product with an array takes a list of rows, too.",
         "np.array(values) -> values": "A product with an array takes a list of rows, too.",

@@ -239,12 +239,12 @@ def test_the_scores_of_a_layer_fit_no_cache_of_the_a100_but_those_of_a_head_do()
 
 
 def loops_of_the_page():
-    """`strips_on` and `two_walks_on`, as the chapter counts them."""
+    """`strips_on` and `two_passes_on`, as the chapter counts them."""
     cells = nbformat.read(Path(__file__).parents[2] / "chapters" / "06_flash.ipynb", as_version=4).cells
     (source,) = (cell.source for cell in cells if cell.id == "ideas-run")
     found = {"np": np}
     exec(source[: source.index("def moved")], found)
-    return {"strip": found["strips_on"], "two": found["two_walks_on"]}
+    return {"strip": found["strips_on"], "two": found["two_passes_on"]}
 
 
 def moved_in_walks(n, d, M, walks):

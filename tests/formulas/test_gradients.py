@@ -33,8 +33,7 @@ def test_to_the_weights(rng):
 
 
 def test_to_the_scores(rng):
-    r"""\begin{aligned} (dS)_{ij} &= \sum_r (dP)_{ir}P_{ir}(\delta_{rj}-P_{ij})\\ &= P_{ij}\bigl((dP)_{ij} -
-    D_i\bigr)\\ D_i &= \sum_r P_{ir}\,(dP)_{ir} \end{aligned}"""
+    r"""\begin{aligned} (dS)_{ij} &= P_{ij}\bigl((dP)_{ij} - D_i\bigr)\\ D_i &= \sum_r P_{ir}\,(dP)_{ir} \end{aligned}"""
     query, key, value, d_out = heads_of(rng)
     scores, delta = C * query @ key.T, np.eye(K)
     p, d_p = softmax(scores), d_out @ value.T

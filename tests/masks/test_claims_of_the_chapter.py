@@ -41,16 +41,6 @@ def test_every_layer_without_a_mask_cheats_and_every_one_with_a_mask_is_honest()
     assert np.array_equal(masked, written) and np.array_equal(honest[:, 1], honest[:, 2]), "two names for one test"
 
 
-def test_from_a_start_six_times_as_large_six_of_ten_layers_do_not_learn_to_copy():
-    whole = recorded()[0][1][:, 0, 0]
-    assert np.sum(np.all(whole[:, :7] > 0.99, axis=1)) == 4
-    assert np.sum(whole.mean(axis=-1) < 0.83) == 6
-    written, losses = recorded()[0][1][:, 0, 2].mean(axis=-1), recorded()[1][1][:, 0]
-    stay = np.all(whole[:, :7] > 0.99, axis=1)
-    assert np.all((0.235 < written[~stay]) & (written[~stay] < 0.445)), "nor are they honest"
-    assert np.all(losses[~stay] > LEAST), "worse than an honest reader"
-
-
 def test_the_least_loss_of_a_reader_of_the_past():
     chances = np.full(9, 0.2 / 9)
     chances[0] += 0.8
@@ -67,29 +57,6 @@ def test_the_least_loss_of_a_reader_of_the_past():
 def test_a_third_of_the_sentences_teach_the_same(start):
     (cheated, honest), _ = cheating.shares(experiment(lessons=100), start, 0.05)
     assert np.all(cheated[0, :7] > 0.99) and cheated[2].mean() < 0.07 and honest[2].mean() > 0.8
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("start", range(8))
-@pytest.mark.parametrize("places", [3, 4, 6])
-def test_in_sentences_of_three_words_nobody_copies(places, start):
-    (cheated, _), _ = cheating.shares(experiment(places=places), start, 0.05)
-    whole, _, written, _ = cheated.mean(axis=-1)
-    if places == 3:
-        assert whole > 0.8 and written > 0.8, "as an honest layer"
-    else:
-        assert np.all(cheated[0, : places - 1] > 0.99) and written < 0.1
-        assert (whole > 0.83) == (places == 6), "four words are not worth it, yet they are copied"
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("start", range(8))
-def test_in_sentences_of_twelve_words_five_hundred_steps_leave_a_mixture(start):
-    """From the fifth start on with other lessons, too."""
-    names = experiment(places=12, seed=2000 + 100 * start if start > 3 else 0)
-    (cheated, honest), _ = cheating.shares(names, start, 0.05)
-    assert abs(cheated[2].mean() - 0.3) < 0.02, "nearly three times as often as by guessing"
-    assert abs(cheated[0].mean() - 0.83) < 0.02 and 0.725 < honest[0].mean() < 0.83
 
 
 @pytest.mark.thorough
@@ -118,10 +85,9 @@ def test_what_is_recorded_is_what_the_cell_computes():
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("start", cheating.STARTS)
-@pytest.mark.parametrize("at", [0, 1])
-def test_all_that_is_recorded(start, at):
-    now, _ = cheating.shares(experiment(), start, cheating.SPREADS[at])
-    assert np.allclose(now, recorded()[0][at][start], atol=0.02)
+def test_all_that_is_recorded(start):
+    now, _ = cheating.shares(experiment(), start, cheating.SPREADS[0])
+    assert np.allclose(now, recorded()[0][0][start], atol=0.02)
 
 
 def test_the_suspect_shows_its_fill_in_one_row_only():
@@ -141,14 +107,13 @@ def test_a_second_chunk_needs_the_offset_and_a_first_one_does_not(seed):
     query, key, value = np.random.default_rng(seed).standard_normal((3, 6, 4))
     whole, _ = attention(query, key, value, causal=True)
 
-    def off(start, offset, stop=None):
-        k = start + 3 if stop is None else stop
+    def off(start, offset):
+        k = start + 3
         out, _ = attention(query[start : start + 3], key[:k], value[:k], mask=masks.causal_mask(3, k, offset=offset))
         return np.abs(out - whole[start : start + 3]).max(axis=-1)
 
     assert np.all(off(0, 0) < 1e-12), "the first chunk is a square"
     assert np.all(off(3, 6 - 3) < 1e-12) and np.all(off(3, 0) > 1e-3), "all three are wrong"
-    assert np.all(off(0, 6 - 3, stop=6) > 1e-3), "three free places at the end do not count"
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -167,17 +132,6 @@ def test_left_padding_needs_numbers_that_begin_at_the_first_real_token(seed):
     padded = np.concatenate([np.zeros((2, 4)), words])
     assert np.allclose(outputs(padded, np.maximum(np.cumsum(real) - 1, 0), real), alone)
     assert np.abs(outputs(padded, np.arange(5), real) - alone).max() > 0.1, "numbers of columns"
-
-
-@pytest.mark.parametrize("mask", [np.array([True, True, False]), np.array([0, 0, -np.inf])], ids=["boolean", "additive"])
-def test_a_sum_keeps_a_nan_that_writing_takes_away(mask):
-    from attnlib.attention import attention
-
-    query, key, value = np.random.default_rng(0).standard_normal((3, 3, 4))
-    clean, _ = attention(query, key, value, mask=mask)
-    key[2] = np.nan
-    assert np.array_equal(attention(query, key, value, mask=mask)[0], clean)
-    assert np.isnan(softmax(query @ key.T + np.array([0, 0, -np.inf]))).all(), "formula (4.1) as it stands"
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -220,6 +174,47 @@ def test_the_test_for_leaks_fails_where_it_should(seed):
 
 
 @pytest.mark.parametrize("seed", range(8))
+def test_dividing_by_the_sum_does_not_survive_a_large_hidden_score(seed):
+    causal = masks.causal_mask(8, 8)
+    scores = np.random.default_rng(seed).standard_normal((8, 8))
+    right = softmax(np.where(causal, scores, -np.inf))
+    scores[0, 7] = 800
+    late = softmax(scores) * causal
+    with np.errstate(invalid="ignore"):
+        divided = late / late.sum(axis=-1, keepdims=True)
+    assert np.isnan(divided[0]).all() and np.allclose(divided[1:], right[1:])
+    assert np.array_equal(softmax(np.where(causal, scores, -np.inf)), right)
+
+
+def test_dropout_moves_the_past_unless_both_runs_draw_the_same():
+    causal = masks.causal_mask(8, 8)
+
+    def moves(seed, same):
+        text, other = np.random.default_rng(seed).standard_normal((2, 8, 6))
+        other[:5] = text[:5]
+        rng = np.random.default_rng(100 + seed)
+        outs = []
+        for x in (text, other):
+            keep = (np.random.default_rng(7) if same else rng).random((8, 8)) > 0.1
+            outs.append(softmax(np.where(causal, x @ x.T, -np.inf)) * keep / 0.9 @ x)
+        return np.abs(outs[0] - outs[1])[:5].max()
+
+    assert sum(moves(seed, same=False) > 0.05 for seed in range(16)) > 8, "an alarm without a leak"
+    assert all(moves(seed, same=True) < 1e-12 for seed in range(16))
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_nan_in_a_padded_value_reaches_the_output_and_zeros_do_not(seed):
+    scores, value = np.random.default_rng(seed).standard_normal((2, 5, 5))
+    weights = softmax(np.where(np.arange(5) < 3, scores, -np.inf))
+    assert not weights[:, 3:].any()
+    value[3:] = np.nan
+    assert np.isnan(weights @ value).all()
+    value[3:] = 0
+    assert np.isfinite(weights @ value).all()
+
+
+@pytest.mark.parametrize("seed", range(8))
 def test_a_leak_spreads_through_a_second_layer(seed):
     from attnlib.attention import attention
 
@@ -244,9 +239,20 @@ def test_a_leak_spreads_through_a_second_layer(seed):
 
 
 def test_ten_thousand_added_to_the_four_scores_of_the_question_is_exact():
-    row, other = np.array([1, 2, 0.5, 3], "f"), np.array([1.1, 2.3, 0.7, 3.2], "f")
+    row = np.array([1, 2, 0.5, 3], "f")
     assert np.array_equal(softmax(row + np.float32(-1e4)), softmax(row))
-    assert 1e-5 < np.abs(softmax(other + np.float32(-1e4)) - softmax(other)).max() < 1e-3, "others are rounded"
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_large_number_in_an_empty_row(seed):
+    """In float64 an added number hides nothing, in float32 it makes the weights even: for any ordinary scores."""
+    row = 3 * np.random.default_rng(seed).standard_normal(6)
+    assert np.allclose(softmax(row - 1e9), softmax(row), atol=1e-6)
+    assert np.allclose(softmax(row.astype("f") + np.float32(-1e9)), 1 / 6)
+    assert np.allclose(softmax(row.astype("f") + np.float32(-1e4)), softmax(row), atol=3e-3)
+    with np.errstate(over="ignore"):
+        assert np.all(row.astype("e") + np.float16(-1e9) == -np.inf)
+        assert np.all(row.astype("e") + 2 * np.finfo("e").min == -np.inf)
 
 
 def bfloat16(x):

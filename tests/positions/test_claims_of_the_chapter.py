@@ -13,7 +13,7 @@ from attnlib.positions import alibi_bias, rotary
 CHAPTER = Path(__file__).resolve().parents[2] / "chapters/09_positions.ipynb"
 DRAWS = (1, 2, 3, 4)  # the chapter has the first; each draws eight heads
 SPEEDS = 10000.0 ** (-np.arange(0, 128, 2) / 128)
-FAST = 4  # features of the two hands that finish a turn in 16 tokens
+FAST, TWO, SLOWEST = slice(4), slice(4, 8), slice(8, 24)  # features: hands that finish a turn in 16 tokens, in 64, and in neither
 
 
 @cache
@@ -42,15 +42,12 @@ def squeezed(rotate):
     return lambda x, pos: rotate(x, pos * 16 / len(pos))
 
 
-def slow_hands_only(rotate):
-    return lambda x, pos: np.concatenate([rotate(x, pos)[..., :FAST], squeezed(rotate)(x, pos)[..., FAST:]], axis=-1)
-
-
-def larger_base(rotate):
-    def turned(x, pos):
-        return np.concatenate([rotate(x, pos / 10 ** (f / 24))[..., f : f + 2] for f in range(0, 24, 2)], axis=-1)
-
-    return turned
+def larger_base(slowed, width=24):
+    """Base 100,000 for the hands named."""
+    factor = [10 ** (2 * i / width) if i in slowed else 1 for i in range(width // 2)]
+    return lambda rotate: lambda x, pos: np.concatenate(
+        [rotate(x, pos / factor[i])[..., 2 * i : 2 * i + 2] for i in range(width // 2)], axis=-1
+    )
 
 
 # --- order ------------------------------------------------------------------------------------------
@@ -85,9 +82,15 @@ def test_the_numbers_about_sixty_four_hands():
     ratio = larger / turn
     assert ratio[0] == 1 and np.all(np.diff(ratio) > 0), "a larger base slows the last hands most"
     assert np.sum(larger > 4096) == 32, "and leaves more hands unfinished"
+    assert np.all(turn < 131_072 / 2) and np.sum(larger > 131_072) == 15
     assert [np.sum((low < turn) & (turn < 10 * low)) for low in (10, 100)] == [16, 16]
     twelve = 2 * np.pi * 10000 ** (np.arange(12) / 12)
-    assert np.sum(twelve < 16) == 2
+    assert np.sum(twelve < 16) == 2 and np.sum((16 < twelve) & (twelve < 64)) == 2 and round(twelve[4]) == 135
+    seen, now = np.minimum(1, 15 / twelve), np.minimum(1, 63 / twelve)
+    assert np.allclose(seen[2:4], [0.5, 0.25], atol=0.02) and np.all(now[2:4] == 1), "the third showed half, the fourth a quarter"
+    assert np.all((now - seen)[2:4].min() > np.delete(now - seen, [2, 3])), "all others meet fewer new angles"
+    assert np.all(48 / twelve[2:4] > [1, 0.75]) and 360 * 48 / twelve[-1] < 1
+    assert 0.4 < 6 / twelve[1] < 0.5, "from 3 to 9 the second hand makes nearly half a turn"
 
 
 # --- heads that look back ---------------------------------------------------------------------------
@@ -112,8 +115,8 @@ def test_scores_come_back_at_distances_that_were_not_trained(draw):
     inside = np.delete(score[:, :16], 3, axis=1).max(axis=1)
     assert np.all(score[:, :16].argmax(axis=1) == 3)
     assert np.all(score[:, 16:].max(axis=1) > inside), "further out they rise above all trained distances but three"
-    near = (score[:, 3] - score[:, 16:].max(axis=1)) / np.sqrt(24)
-    assert np.all(near < 2.5) and np.all((score[:, 3] - inside) / np.sqrt(24) > 2.8), "in the page's own run 2 and 3.5"
+    each = (query * turn(np.repeat(key, 64, axis=1), -np.arange(64))).reshape(8, 64, 12, 2).sum(axis=-1)
+    assert np.sum((each[:, 3] - each[:, 9]).argmax(axis=1) == 1) >= 7, "at 9 it is the second hand that holds the score down"
 
 
 @pytest.mark.thorough
@@ -127,41 +130,46 @@ def test_untrained_distances_are_to_blame_and_not_the_number_of_keys(task, draw)
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("draw", [1, 5, 6, 7])
-def test_holding_the_slow_hands_cures_both_tasks_and_holding_the_fast_ones_does_not(draw):
+@pytest.mark.parametrize("furthest", [12, 15])
+@pytest.mark.parametrize("draw", DRAWS)
+def test_two_of_the_ten_hands_do_the_harm_and_the_eight_slowest_do_none(draw, furthest):
     for task in ("three back", "last capital"):
-        plain, fast, slow, all_hands = (
-            np.median(right("rotary", task, draw, 64, **how))
-            for how in ({}, *(dict(furthest=15, clamped=part) for part in (slice(FAST), slice(FAST, None), slice(None))))
-        )
-        assert slow > 0.95 and abs(slow - all_hands) < 0.02, "the slow hands alone do what all hands do"
-        assert fast < plain + 0.03 and fast < 0.91, "the control"
+        plain = right("rotary", task, draw, 64)
+        fast, two, slowest, ten = (right("rotary", task, draw, 64, furthest=furthest, clamped=part)
+                                   for part in (FAST, TWO, SLOWEST, slice(4, 24)))  # fmt: skip
+        assert np.all(two > plain) and np.all(two > 0.9), "held, these two repair every head"
+        assert abs(np.median(two) - np.median(ten)) < 0.02, "as well as all ten"
+        assert np.median(slowest) < np.median(plain) + 0.04 and np.sum(slowest > 0.9) <= np.sum(plain > 0.9) + 1, "the control"
+        if task == "last capital":
+            assert np.median(fast) < np.median(plain) + 0.03, "the fast hands are not to blame"
 
 
 @pytest.mark.thorough
-def test_what_changes_in_heads_of_twice_the_width():
-    names, fast = page(48), 6  # three hands finish a turn within 16 tokens
-    assert np.sum(2 * np.pi * 10000 ** (np.arange(24) / 24) < 16) == 3
+@pytest.mark.parametrize("task", ["three back", "last capital"])
+def test_the_two_hands_stand_out_in_what_they_can_add_to_a_score(task):
+    for draw in DRAWS:
+        params = trained("rotary", task, draw)
+        of_query, of_key = (np.hypot(rows[..., 0::2], rows[..., 1::2]).mean(axis=1) for rows in (params["token"] @ params[name] for name in "QK"))
+        adds = np.median(of_query * of_key, axis=0)
+        assert np.all(adds[4:] < adds[2] / 2), "from the fifth on, the bars are low"
 
-    def base(rotate):
-        return lambda x, pos: np.concatenate([rotate(x, pos / 10 ** (f / 48))[..., f : f + 2] for f in range(0, 48, 2)], axis=-1)
 
-    def slow_only(rotate):
-        return lambda x, pos: np.concatenate([rotate(x, pos)[..., :fast], squeezed(rotate)(x, pos)[..., fast:]], axis=-1)
-
-    found = {}
-    for task in ("three back", "last capital"):
-        params = names["train"]("rotary", task, seed=1)
-        plain = names["right"](params, "rotary", task, 64)
-        for name, how in (("fast", dict(furthest=15, clamped=slice(fast))), ("slow", dict(furthest=15, clamped=slice(fast, None)))):
-            found[task, name] = np.median(names["right"](params, "rotary", task, 64, **how)) - np.median(plain)
-        for name, change in (("squeezed", squeezed), ("slow only", slow_only), ("base", base)):
-            found[task, name] = np.sum(names["right"](params, "rotary", task, 64, change=change) > plain)
-    assert found["three back", "fast"] > 0.03 and found["three back", "slow"] > 0.03, "either part cures three back"
-    assert found["last capital", "slow"] > 0.04 > 0.03 > found["last capital", "fast"], "only the slow hands cure last capital"
-    assert 2 <= found["last capital", "squeezed"] <= 6, "squeezing helps about half of the heads"
-    assert found["three back", "slow only"] >= 6 and found["last capital", "slow only"] <= 2
-    assert found["three back", "base"] <= 4 and found["last capital", "base"] >= 7
+@pytest.mark.thorough
+def test_what_stays_in_heads_of_twice_the_width():
+    names, fast, slower = page(48), 6, 14  # features: three hands finish a turn within 16 tokens, four more within 64
+    turns = 2 * np.pi * 10000 ** (np.arange(24) / 24)
+    assert np.sum(turns < 16) == 3 and np.sum(turns < 64) == 7
+    params = names["train"]("rotary", "last capital", seed=1)
+    plain, four, slowest = (
+        names["right"](params, "rotary", "last capital", 64, **how)
+        for how in ({}, *(dict(furthest=15, clamped=part) for part in (slice(fast, slower), slice(slower, None))))
+    )
+    assert np.all(four > plain) and np.median(four) > 0.94, "the hands that finish a turn in 64 tokens and not in 16"
+    assert np.median(slowest) < np.median(plain) + 0.02
+    bases = [names["right"](params, "rotary", "last capital", 64, change=larger_base(slowed, 48)) for slowed in (range(24), range(7), range(7, 24))]
+    assert np.sum(bases[0] > plain) >= 7 and np.sum(bases[1] > plain) >= 7 and np.median(bases[2]) < np.median(plain) + 0.02
+    helped = np.sum(names["right"](params, "rotary", "last capital", 64, change=squeezed) > plain)
+    assert 2 <= helped <= 6, "squeezing helps about half of the heads"
 
 
 def test_a_clipped_distance_gives_the_score_of_a_key_that_far_away():
@@ -189,16 +197,32 @@ def test_a_clipped_distance_gives_the_score_of_a_key_that_far_away():
 
 
 @pytest.mark.thorough
-def test_what_each_way_of_slowing_hands_helps():
-    changes = page()["as_trained"], squeezed, slow_hands_only, larger_base
+def test_what_slowing_hands_helps():
+    changes = page()["as_trained"], squeezed, larger_base(range(12)), larger_base((2, 3)), larger_base(range(4, 12))
     three, capital = (np.array([[right("rotary", task, draw, 64, change=change) for draw in DRAWS] for change in changes])
                       for task in ("three back", "last capital"))  # fmt: skip
     assert np.all(three[1] < 0.18), "squeezing loses the exact distance"
-    assert np.sum(three[2] > three[0]) > 20 and np.sum(three[3] > three[0]) > 20
-    assert abs(np.sum(capital[1] > capital[0]) - 29) <= 1 and np.sum(capital[2] < capital[0]) > 20 and np.sum(capital[3] > capital[0]) > 28
+    assert abs(np.sum(capital[1] > capital[0]) - 29) <= 1 and np.sum(three[2] > three[0]) > 20 and np.sum(capital[2] > capital[0]) > 28
+    assert np.all(three[3] > three[0]) and np.all(capital[3] > capital[0]), "to slow the third and the fourth hand helps every head"
+    for found in (three, capital):
+        assert abs(np.median(found[4]) - np.median(found[0])) < 0.03, "to slow the eight slowest hardly changes the median"
     plain, twelve = ([right("rotary", "twelve back", draw, 64, change=change, params=trained("rotary", "three back", draw))
-                      for draw in DRAWS] for change in (page()["as_trained"], squeezed))  # fmt: skip
+                      for draw in DRAWS] for change in changes[:2])  # fmt: skip
     assert np.median(twelve) > 0.4 and np.max(plain) < 0.25, "squeezed heads look twelve tokens back"
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("draw", DRAWS)
+def test_with_the_steep_price_the_letter_one_back_is_named_and_the_key_three_back_is_not_starved(draw):
+    text = page()["sample"](np.random.default_rng(99), "three back", 32, 16)[0]
+    weights, named = {}, {}
+    for kind in ("none", "ALiBi, 1/2"):
+        answers, saved = page()["forward"](trained(kind, "three back", draw), text, kind)
+        weights[kind] = [np.diagonal(saved[4], -back, 2, 3)[..., 8 - back :].mean(axis=(1, 2)) for back in (1, 2, 3)]
+        named[kind] = (answers.argmax(axis=-1)[..., 8:] == text[..., 7:15] % 8).mean(axis=(1, 2))
+    one, two, three = weights["ALiBi, 1/2"]
+    assert np.all(three > weights["none"][2]) and np.all(one > two) and np.all(two > 1.5 * three)
+    assert np.all(named["ALiBi, 1/2"] > 0.6) and np.all(named["none"] < 0.4)
 
 
 @pytest.mark.thorough

@@ -6,6 +6,7 @@ import nbformat
 import numpy as np
 import pytest
 
+from attnlib.gradients import numerical_gradient
 from attnlib.softmax import log_softmax, logsumexp, softmax, softmax_backward
 
 CHAPTER = Path(__file__).resolve().parents[2] / "chapters/01_softmax.ipynb"
@@ -25,17 +26,12 @@ def page():
             exec(cells[id], names)
         exec("import attnlib.softmax as library", names)
         exec(cells["thresholds"].partition("\nkinds")[0], names)
-        exec(cells["logsumexp-gradient-check"].partition("\nerrors")[0], names)
-        exec(cells["wrong-formulas"], names)
-        exec(cells["wrong-formulas-table"].partition("\ntested")[0], names)
         names |= {"saturated": np.array([12.0, 1.0, 0.1]), "y": np.array([0.0, 1.0, 0.0])}
         exec(cells["sure-table"].partition("\nsure")[0], names)
         exec(cells["train"].partition("\n")[2], names)  # the first line asks for the reader's own step
-        exec(cells["loss-figure"].partition("\n_, losses_of")[0], names)
         exec(cells["write"].partition("\nfor T")[0], names)
-        exec(cells["saturation-lengths"], names)
-        exec(cells["division-free-run"].partition("\noffsets")[0], names)
-        exec(cells["assumption-run"].partition("\nfar")[0], names)
+        exec(cells["saturation-table"].partition("\nspans")[0], names)
+        exec(cells["division-free-run"], names)
     return names
 
 
@@ -93,15 +89,6 @@ def test_every_temperature_meets_the_three_demands(seed, temperature):
     np.testing.assert_allclose(fewer[0] / fewer[1], weights[0] / weights[1], rtol=1e-12)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_the_other_rule_breaks_the_second_demand_alone(page, seed):
-    x, rule = np.random.default_rng(seed).normal(size=4), page["other_rule"]
-    assert np.all(rule(x) > 0) and np.all(np.argsort(rule(x)) == np.argsort(x))
-    np.testing.assert_allclose(rule(x + 5), rule(x), rtol=1e-12)
-    further = np.append(x, x.min() - 6)
-    assert not np.isclose(rule(further)[0] / rule(further)[1], rule(x)[0] / rule(x)[1], rtol=0.01)
-
-
 # Floating point
 
 
@@ -133,37 +120,50 @@ def test_the_logarithm_of_a_weight_is_lost_and_the_loss_from_the_scores_is_not()
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_digits_that_each_form_loses(page, seed):
-    lost = {offset: page["digits_lost"](offset, seed) for offset in (0, 10, 100, 1000)}
-    assert np.all((lost[10][:2] > 0.8) & (lost[10][:2] < 1.1)), "scores near 10 cost about a digit"
-    assert np.all(lost[1000][:2] > 2.2)
-    assert all(low[2] < 0.7 for low in lost.values()), "subtracting the maximum first is the control"
+def test_digits_that_the_late_maximum_loses(page, seed):
+    lost = [page["digits_lost"](offset, seed) for offset in (0, 10, 100, 1000)]
+    assert abs(lost[0]) < 0.2 and np.all(np.diff(lost) > 0.1) and 1.8 < lost[3] < 2.2
 
 
 # Checks that have to fail
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_a_logsumexp_gradient_one_per_cent_too_large_is_seen(page, seed):
-    assert page["off"](1, seed) < 1e-8 and page["off"](1.01, seed) > 1e-3
+def relative_error(formula, seed):
+    """Against finite differences, for the loss sum(p * g) with a random g."""
+    x, g = np.random.default_rng(seed).standard_normal((2, 4, 4))
+    slopes = numerical_gradient(lambda x: np.sum(softmax(x) * g), x)
+    return np.linalg.norm(formula(g, softmax(x)) - slopes) / np.linalg.norm(slopes)
+
+
+WRONG = {
+    "diagonal alone": lambda g, p: p * (1 - p) * g,
+    "turned column": lambda g, p: p * (g - (p * g).sum(axis=-1)),
+    "double": lambda g, p: 2 * softmax_backward(g, p),
+}
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_which_consequence_each_wrong_formula_breaks(page, seed):
-    tests = {name: list(page["five_tests"](formula, seed).values()) for name, formula in page["formulas"].items()}
-    assert max(tests["(1.7)"]) < 1e-7
-    assert min(tests["diagonal alone"]) > 0.04
-    row_sum, everywhere, each_row, ones, error = tests["turned column"]
-    assert min(row_sum, each_row, error) > 0.04
-    assert max(everywhere, ones) < 1e-12, "one constant for all rows, and a loss of ones, miss it"
-    *consequences, error = tests["double"]
-    assert max(consequences) < 1e-12 and error > 0.99, "both consequences hold, and only finite differences find the factor"
+def test_which_consequence_each_wrong_formula_breaks(seed):
+    x, g = np.random.default_rng(seed).standard_normal((2, 4, 4))
+    p, own = softmax(x), np.arange(4)[:, np.newaxis]
+    found = {}
+    for name, formula in {"right": softmax_backward, **WRONG}.items():
+        d = formula(g, p)
+        moved = [formula(g + constant, p) - d for constant in (own, 1)]
+        found[name] = [np.abs(each).max() for each in (d.sum(axis=-1), *moved, formula(np.ones((4, 4)), p))]
+    assert max(found["right"]) < 1e-12 and max(found["double"]) < 1e-12, "both consequences let the double pass"
+    assert min(found["diagonal alone"]) > 0.04
+    row_sum, each_row, everywhere, ones = found["turned column"]
+    assert min(row_sum, each_row) > 0.04 and max(everywhere, ones) < 1e-12
+    assert relative_error(softmax_backward, seed) < 1e-7 and relative_error(WRONG["double"], seed) > 0.99
+    y = np.eye(4)
+    assert np.abs(2 * softmax_backward(-y / p, p) - (p - y)).max() > 0.1, "the known answer p - y notices the double, too"
 
 
-def test_the_turned_column_does_not_run_on_three_by_five(page):
+def test_the_turned_column_does_not_run_on_three_by_five():
     weights = softmax(np.zeros((3, 5)))
     with pytest.raises(ValueError, match="broadcast"):
-        page["formulas"]["turned column"](weights, weights)
+        WRONG["turned column"](weights, weights)
 
 
 # Saturated, and wrong
@@ -223,9 +223,13 @@ def test_the_right_step_never_raises_the_loss(page, rate):
     assert np.all(np.diff(trained(page, step, rate)[1]) < 1e-12)
 
 
-def test_a_rate_of_40_does(page):
-    losses = trained(page, step, 40.0)[1]
-    assert np.sum(np.diff(losses) > 1e-3) > 10 and losses[-1] > trained(page, step, 4.0)[1][-1]
+@pytest.mark.parametrize("seed", [None, *SEEDS[:8]])
+@pytest.mark.parametrize("steps", [500, 1000])
+def test_with_a_rate_of_60_the_loss_keeps_jumping(page, steps, seed):
+    k = len(page["letters"])
+    start = None if seed is None else np.random.default_rng(seed).normal(size=(k, k))
+    late = trained(page, step, 60.0, steps, start)[1][-50:]
+    assert late.min() < 1.1 < 1.5 < late.max() and late.min() > trained(page, step, 4.0)[1][-1] + 0.05
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -236,16 +240,6 @@ def test_other_starts_end_at_the_same_loss(page, seed):
     best = -np.log(counts[page["now"], page["following"]] / counts[page["now"]].sum(axis=-1)).mean()
     assert best < losses[-1] < best + 0.02
     assert np.all(losses > best)
-
-
-@pytest.mark.parametrize("rate", [0.5, 4.0, 20.0, 100.0])
-def test_overwriting_falls_and_then_rises_at_every_rate(page, rate):
-    losses = trained(page, page["overwriting_step"], rate, 2000)[1]
-    assert losses.min() < 2 < losses[-1]
-    scores = trained(page, page["overwriting_step"], rate, 2000)[0]
-    for letter in np.unique(page["now"]):
-        (places,) = np.nonzero(page["now"] == letter)
-        assert scores[letter].argmax() == page["following"][places[-1]], "the push that survives is the last one"
 
 
 def pairs(page, learned, temperature, seed):
@@ -274,14 +268,14 @@ def mean_lengths(page, candidates, spreads, seeds=SEEDS):
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("candidates", [2, 3, 4, 5])
+@pytest.mark.parametrize("candidates", [2])
 def test_with_few_scores_the_gradient_only_gets_shorter(page, candidates):
     lengths = mean_lengths(page, candidates, (0.1, 0.5, 1, 2, 3, 5, 10, 30)).mean(axis=0)
     assert np.all(np.diff(lengths) < 0.005 * lengths[0])
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("candidates, least, most", [(8, 0.01, 0.12), (32, 0.5, 0.8)])
+@pytest.mark.parametrize("candidates, least, most", [(32, 0.5, 0.8)])
 def test_with_many_it_rises_first(page, candidates, least, most):
     lengths = mean_lengths(page, candidates, (0.1, 1, 1.5, 2, 3)).mean(axis=0)
     assert least < lengths.max() / lengths[0] - 1 < most
@@ -294,25 +288,6 @@ def test_the_typical_row_has_decided_and_open_rows_carry_most_of_the_length(page
         length, is_open = page["lengths_of_gradients"](30, seed, candidates)
         assert np.median(length) < 0.02 * length.mean()
         assert is_open.mean() < 0.25 and length[is_open].sum() > 0.7 * length.sum()
-
-
-@pytest.mark.parametrize("candidates", [8, 32, 128])
-def test_with_cross_entropy_the_length_only_grows(page, candidates):
-    spreads = (0.1, 1, 2, 5, 10, 30)
-    lengths = [np.mean([page["lengths_with_cross_entropy"](s, seed, candidates).mean() for seed in SEEDS[:8]]) for s in spreads]
-    assert np.all(np.diff(lengths) > 0), lengths
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-def test_where_the_sure_row_is_right_the_gradient_of_cross_entropy_shrinks(seed):
-    """The control of the blindly drawn answer: the best candidate, or one drawn with the row's own weights."""
-    lengths = []
-    for spread in (0.1, 1, 5, 30):
-        rng = np.random.default_rng(seed)
-        weights = softmax(rng.normal(size=(1000, 32)) * spread)
-        own = np.minimum((weights.cumsum(axis=-1) < rng.random((1000, 1))).sum(axis=-1), 31)
-        lengths.append([np.linalg.norm(weights - np.eye(32)[right], axis=-1).mean() for right in (weights.argmax(axis=-1), own)])
-    assert np.all(np.diff(lengths, axis=0) < 0) and max(lengths[-1]) < 0.15
 
 
 @pytest.mark.parametrize("spread", [2, 5, 10, 20, 30])

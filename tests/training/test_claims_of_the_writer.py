@@ -1,5 +1,6 @@
 """What chapter 12 says of the model that writes, with other places, other windows, and counts as its rival."""
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +16,7 @@ from attnlib.training import (
     text_batch,
     transformer,
 )
-from tools.recorded.training_starts import BLOCK, composed_rows
+from tools.recorded.training_starts import BLOCK, composed_rows, written_twice
 
 DATA = Path(__file__).resolve().parents[2] / "chapters" / "data"
 
@@ -32,14 +33,18 @@ def prose(writer):
     return np.split(encode(text, writer.alphabet), [len(text) * 9 // 10])
 
 
-def counted(seen, held_out, length, k=30):
-    """The mean loss of counts with contexts of up to `length` characters, mixed as by Witten and Bell; with dicts."""
+def counted(seen, held_out, length, discount=0.9, kneser_ney=True, k=30):
+    """The mean loss of counts with contexts of up to `length` characters, with dicts. Not Kneser and Ney: Witten and Bell."""
     tables = []
     for n in range(length + 1):
+        if n < length and kneser_ney:  # each gram once for each different character before it
+            grams = [gram[1:] for gram in {tuple(seen[i - n - 1 : i + 1]) for i in range(n + 1, len(seen))}]
+        else:
+            grams = [tuple(seen[i - n : i + 1]) for i in range(n, len(seen))]
         found = {}
-        for i in range(n, len(seen)):
-            context = found.setdefault(tuple(seen[i - n : i]), {})
-            context[seen[i]] = context.get(seen[i], 0) + 1
+        for gram in grams:
+            context = found.setdefault(gram[:-1], {})
+            context[gram[-1]] = context.get(gram[-1], 0) + 1
         tables.append(found)
     losses = []
     for i in range(128, len(held_out)):
@@ -47,10 +52,21 @@ def counted(seen, held_out, length, k=30):
         for n, found in enumerate(tables):
             context = found.get(tuple(held_out[i - n : i]), {})
             if context:
-                total = sum(context.values())
-                weight = (context.get(held_out[i], 0) + len(context) * weight) / (total + len(context))
+                total, times = sum(context.values()), context.get(held_out[i], 0)
+                if kneser_ney:
+                    weight = (max(times - discount, 0) + discount * len(context) * weight) / total
+                else:
+                    weight = (times + len(context) * weight) / (total + len(context))
         losses.append(-np.log(weight))
     return np.mean(losses)
+
+
+def test_the_mixed_counts_are_probabilities():
+    """Over all characters that may come next they sum to 1."""
+    seen = np.random.default_rng(0).integers(3, size=60).tolist()
+    for length in (0, 1, 3):
+        sums = sum(np.exp(-counted(seen, [0, 1, 2, 1] * 32 + [last], length, k=3)) for last in range(3))
+        assert np.isclose(sums, 1)
 
 
 def from_last(writer, held_out, length, step):
@@ -63,13 +79,22 @@ def from_last(writer, held_out, length, step):
 
 
 @pytest.mark.thorough
-def test_counts_of_four_do_about_as_well_as_the_writer(writer, prose):
+def test_counts_do_better_than_the_writer(writer, prose):
     seen, held_out = (part.tolist() for part in prose)
-    counts = {length: counted(seen, held_out, length) for length in (2, 3, 4, 5)}
     whole, eight = (from_last(writer, prose[1], length, step=5) for length in (64, 8))
-    assert counts[2] > 1.7 and counts[3] > 1.38 and abs(counts[4] - whole) < 0.06 and counts[5] > counts[4], "four are the best"
+    for discount in (0.75, 0.9):
+        counts = {length: counted(seen, held_out, length, discount) for length in (2, 3, 4, 5, 6)}
+        assert counts[2] > 1.7 and counts[3] > whole, "the control: two or three are not enough"
+        assert counts[4] < whole - 0.03 and max(counts[5], counts[6]) < whole - 0.05
+    assert abs(counted(seen, held_out, 4, kneser_ney=False) - whole) < 0.06, "the control: mixed simply, counts are no better"
     assert 0 < eight - whole < 0.04 and whole < np.log(30) / 2
-    assert from_last(writer, prose[1], 3, step=5) > whole + 0.3  # the control: three are not enough
+    assert from_last(writer, prose[1], 3, step=5) > whole + 0.3  # three are not enough for the model
+
+
+def test_seven_other_writers_are_as_good():
+    rows = json.loads((DATA / "writer_starts.json").read_text(encoding="ascii"))
+    found = [np.mean(row["caches"]["the last 64"]["loss"][2:]) for row in rows]
+    assert len(found) == 8 and np.ptp(found) < 0.025
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -81,6 +106,10 @@ def test_the_writer_has_no_induction_head(writer, seed):
     assert accuracy(logits[:, 26:], twice[:, 27:]) < 0.06
     even = np.broadcast_to(np.tri(51) / np.arange(1, 52)[:, np.newaxis], (32, 1, 51, 51))
     assert max(induction_score(P, twice[:, :-1]).max() for P in saved.weights) < induction_score(even, twice[:, :-1])[0] + 0.01
+    twelve = letters[written_twice(b=64, seed=seed)]  # those of the chapter
+    logits, saved = transformer(twelve[:, :-1], writer.params, **BLOCK)
+    assert accuracy(logits[:, 12:], twelve[:, 13:]) < 1 / 12
+    assert max(induction_score(P, twelve[:, :-1]).max() for P in saved.weights) < 0.05
 
 
 @pytest.mark.parametrize("length", [16, 32, 60])

@@ -27,8 +27,8 @@ TWO_HOURS = [
     ("04_masks", ["Hide a key", "More keys than queries"], ["causal_mask"]),
 ]  # fmt: skip
 ONE_DAY = [
-    ("01_softmax", ["The question", "Why the exponential", "When the formula meets a computer", "The library's softmax",
-                    "What gradient do the scores get?", "The product is cheaper than the matrix"],
+    ("01_softmax", ["The question", "Why the exponential", "When the formula meets a computer", "The denominator has a name",
+                    "What gradient do the scores get?", "The product is cheaper than the matrix", "Learning from one right answer"],
      ["softmax", "softmax_backward"]),
     ("02_attention", None, ["two_token_weight", "sdpa", "spot_attention"]),
     ("04_masks", ["The question", "Hide a key", "Show a leak", "A query that sees nothing"],

@@ -12,9 +12,9 @@ import numpy as np
 
 CHAPTERS = Path(__file__).resolve().parents[2] / "chapters"
 TARGET = CHAPTERS / "data" / "cheating.npz"
-STARTS, SPREADS = range(10), (0.05, 0.3)
+STARTS, SPREADS = range(10), (0.05,)
 ABOUT = """Made by tools/recorded/cheating.py with a cell of chapter 4.
-`shares` has the axes: spread of the start (0.05, 0.3), start (0 to 9), layer (learned without a mask, with the future
+`shares` has the axes: spread of the start (0.05), start (0 to 9), layer (learned without a mask, with the future
 hidden), question, place. The questions: is the right word named in the whole sentence, with everything in sight; with
 the future hidden; while the sentence is being written; is the own word named then?
 `losses` has the axes: spread, start, layer."""

@@ -1,12 +1,15 @@
-"""What takes minutes in chapter 13: every head taken out in turn, random sets of heads, and sentences in random order.
+"""What takes minutes in chapter 13: every head taken out in turn, sets of six heads, and sentences in random order.
 
     python -m tools.recorded.pronoun_heads
 
-reads the model of `make model` and writes chapters/data/pronoun_heads.npz, in about half an hour on one core:
+reads the model of `make model` and writes chapters/data/pronoun_heads.npz, in about half an hour on one core. Heads are
+taken out of the sentences with a pronoun and never out of the answers that these are compared with. The *pull* of a pronoun
+is how far the sentence moves from one answer to the other when *he* takes the place of *she*:
 
-- out (2, 72, 12): without one head, by zero and by its mean, how many of the four pairs of each gender template are right;
-- moved (2, 72): the mean cosine between the vectors of these sentences with and without it;
-- none (12,), six (2, 12), sets (8, 6, 2), random (2, 8, 12): the same without any, without six, without random six;
+- none (12,): the pull with all heads, the mean of each gender template's four pairs;
+- out (2, 72): without one head, by zero and by its mean, the mean of all pairs;
+- six (2,), sets (8, 6, 2), random (2, 8): without the six heads with the best maps, and without random six;
+- order (72,), order_none: how far a sentence is from the same words in a random order, without one head by its mean, and with all;
 - shuffled (8, 72, 48): of each template, the pairs right by the map when the words stand in one of eight random orders.
 
 `tests/pretrained/test_claims_of_the_chapter.py` computes some of it again.
@@ -39,9 +42,7 @@ def finds(model, rows, order=None):
     """
     found = []
     for row in rows:
-        text = row["sentence"]
-        if order is not None:
-            text = " ".join(order(text.rstrip(".").replace(",", "").split(), row)) + "."
+        text = row["sentence"] if order is None else in_order(row, order)
         ids = model.tokenize(text)
         words, weights = model.words(ids), model.run(ids)[1]
         pronoun, right, wrong = (words.index(row[name]) for name in ("pronoun", "right", "wrong"))
@@ -49,14 +50,20 @@ def finds(model, rows, order=None):
     return np.array(found)
 
 
-def answers(model, rows, without=()):
-    """For each row: is its sentence nearer to what is said of the right noun? And the vectors of the sentences."""
-    asked = [row["answer"].format(noun=row[which]) for row in rows for which in ("right", "wrong")]
-    texts = sorted({row["sentence"] for row in rows} | set(asked))
-    vectors = dict(zip(texts, model.embed(texts, without=without), strict=True))
-    sentences = np.array([vectors[row["sentence"]] for row in rows])
-    right, wrong = (np.array([vectors[text] for text in asked[start::2]]) for start in (0, 1))
-    return np.vecdot(sentences, right - wrong) > 0, sentences
+def in_order(row, order):
+    """The sentence of a row, with its words in another order."""
+    return " ".join(order(row["sentence"].rstrip(".").replace(",", "").split(), row)) + "."
+
+
+def answers(model, rows):
+    """For each row, the vector of its right answer minus that of its wrong one."""
+    right, wrong = ([row["answer"].format(noun=row[which]) for row in rows] for which in ("right", "wrong"))
+    return model.embed(right) - model.embed(wrong)
+
+
+def pulls(vectors, toward):
+    """For each pair: how far its two sentences move toward their right answers when the pronoun changes."""
+    return np.vecdot(vectors, toward).reshape(-1, 2).sum(axis=1)
 
 
 def by_template(right):
@@ -83,25 +90,27 @@ def random_six(seed):
 
 def record():
     model, rows, people = load_pretrained(MODEL), pairs(), pairs("gender")
-    means = model.head_means([row["sentence"] for row in people])
-    right, whole = answers(model, people)
+    texts, toward = [row["sentence"] for row in people], answers(model, people)
+    means = model.head_means(texts)
 
-    def without(heads):
-        found = [answers(model, people, ways) for ways in (set(heads), {head: means[head] for head in heads})]
-        return [by_template(right) for right, _ in found], [np.vecdot(whole, vectors).mean() for _, vectors in found]
+    def pull(heads):  # by zero and by the mean
+        return [pulls(model.embed(texts, without=ways), toward).mean() for ways in (set(heads), {head: means[head] for head in heads})]
 
-    arrays = {"none": by_template(right), "six": without(SIX)[0]}
+    some = [row["sentence"] for row in rows[::8]]
+    mixed = [in_order(row, shuffled(0)) for row in rows[::8]]
+
+    def order(heads):  # how far a sentence is from the same words in a random order
+        vectors = model.embed(some + mixed, without={head: means[head] for head in heads})
+        return 1 - np.vecdot(*vectors.reshape(2, len(some), -1)).mean()
+
     sets = [random_six(seed) for seed in range(8)]
-    arrays |= {"sets": sets, "random": np.swapaxes([without(heads)[0] for heads in sets], 0, 1)}
-    single = []
-    for head in np.ndindex(6, 12):
-        single.append(without([head]))
-        print(head, [int(way.sum()) for way in single[-1][0]], flush=True)
-    arrays |= {"out": np.swapaxes([out for out, _ in single], 0, 1), "moved": np.swapaxes([moved for _, moved in single], 0, 1)}
-    arrays["shuffled"] = np.array([by_template(finds(model, rows, shuffled(seed))).T for seed in range(8)])
-    np.savez_compressed(
-        FILE, **{name: np.asarray(array, np.float32 if name == "moved" else np.int8) for name, array in arrays.items()}
-    )
+    arrays = {"none": pulls(model.embed(texts), toward).reshape(12, 4).mean(axis=1), "sets": np.array(sets, np.int8)}
+    arrays |= {"six": pull(SIX), "random": np.transpose([pull(heads) for heads in sets]), "order_none": order([])}
+    arrays["order"] = [order([head]) for head in np.ndindex(6, 12)]
+    arrays["out"] = np.transpose([pull([head]) for head in np.ndindex(6, 12)])
+    right = [by_template(finds(model, rows, shuffled(seed))).T for seed in range(8)]
+    arrays["shuffled"] = np.array(right, np.int8)
+    np.savez_compressed(FILE, **{name: np.asarray(array) for name, array in arrays.items()})
 
 
 if __name__ == "__main__":

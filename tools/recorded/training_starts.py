@@ -14,13 +14,14 @@ import numpy as np
 
 from attnlib.training import (
     accuracy,
+    adam_start,
+    adam_step,
     cross_entropy,
     cross_entropy_backward,
     head_means,
     induction_score,
     init_transformer,
     previous_token_score,
-    reversal_batch,
     rms_norm,
     train,
     transformer,
@@ -150,25 +151,67 @@ def others(seed):
     return dict(start=seed) | {f"{width} {peak} {steps}": right_at(seed, width, peak, steps) for width, peak, steps in OTHERS}
 
 
-def given(seed, steps=150):
-    """A fresh layer 2 above a trained layer 1, and above trained letters and places alone: when are half right?"""
+class HalfRight(Exception):
+    """Half of the letters that count are right."""
+
+
+def given(seed, steps=300):
+    """The step at which half are right, if some parts begin as training left them. All of them are trained on."""
     shape = dict(vocabulary=20, n=24, m=48, heads=1, layers=2)
     end, texts, found = learn(100 + seed, words, 300, shape, heads=1)[0][300], fresh_texts(), dict(start=seed)
-    for name, taken in (("notes", ("tokens", "positions", "0.")), ("no notes", ("tokens", "positions"))):
+    outside = ("tokens", "positions", "unembedding")
+    for name, taken in (("letters", outside), ("layer 1", (*outside, "0.")), ("layer 2", (*outside, "1."))):
         rng = np.random.default_rng(seed)
         start = {key: end[key] if key.startswith(taken) else array for key, array in init_transformer(rng, **shape).items()}
-        half = []
 
-        def report(step, loss, params, half=half):
-            if step % 5 == 0 and not half and right(params, texts, heads=1) > 0.5:
-                half.append(step)
+        def report(step, loss, params):
+            if step % 5 == 0 and right(params, texts, heads=1) > 0.5:
+                raise HalfRight(step)
 
-        train(
-            start, lambda rng=rng: words(rng), lambda params, batch: transformer_loss(params, batch, heads=1), steps=steps,
-            rate=lambda step: warmup_cosine(step, 300, peak=0.01, warmup=20), report=report,
-        )  # fmt: skip
-        found[name] = half[0] if half else 0  # 0: not within these steps
+        try:
+            train(
+                start, lambda rng=rng: words(rng), lambda params, batch: transformer_loss(params, batch, heads=1), steps=steps,
+                rate=lambda step: warmup_cosine(step, steps, peak=0.01, warmup=20), report=report,
+            )  # fmt: skip
+            found[name] = 0  # not within these steps
+        except HalfRight as half:
+            found[name] = half.args[0]
     return found
+
+
+ASKS = ("query_weight", "key_weight")
+REST = ("tokens", "positions", "unembedding", "value_weight", "out_weight")
+
+
+def paced(seed, slow=(), peak=0.03, width=48, steps=300, factor=1 / 3):
+    """Two layers at a high rate, where the arrays in `slow` take steps of a third: how sharp at step 50, right at the end."""
+    rng, texts = np.random.default_rng(seed), fresh_texts()
+    params = init_transformer(rng, vocabulary=20, n=24, m=width, heads=1, layers=2)
+    state = adam_start(params)
+    for step in range(1, steps + 1):
+        _, slopes = transformer_loss(params, words(rng), heads=1)
+        rate = warmup_cosine(step, steps, peak=peak, warmup=20)
+        moved, state = adam_step(params, slopes, state, rate=rate, beta2=0.99)
+        params = {key: params[key] + (factor if key.endswith(slow) else 1) * (moved[key] - params[key]) for key in params}
+        if step == 50:
+            _, saved = transformer(texts.tokens, params, heads=1)
+            sharp = np.mean([weights[..., 8:, :].max(axis=-1).mean() for weights in saved.weights])
+    return dict(sharp=sharp, right=right(params, texts, heads=1))
+
+
+PACES = {
+    "48 0.01": dict(peak=0.01),
+    "48 0.03": {},
+    "48 0.03 slow asks": dict(slow=ASKS),
+    "48 0.03 slow rest": dict(slow=REST),
+    "96 0.01": dict(peak=0.01, width=96),
+    "96 0.01 slow asks": dict(peak=0.01, width=96, slow=ASKS),
+}
+
+
+def pace(seed):
+    """Why is a high rate too high? For each setting, how sharp the maps are at step 50, and how much is right at the end."""
+    return dict(start=seed) | {name: list(paced(seed, **setting).values()) for name, setting in PACES.items()}
 
 
 def by_places(make, seed=0, steps=300):
@@ -221,16 +264,30 @@ def double(seed, steps=300):
     )  # fmt: skip
 
 
+def written_twice(b=64, vocabulary=20, half=12, seed=0):
+    """Different letters in random order, and then again in the same order; the last letter is only a target."""
+    every = np.broadcast_to(np.arange(vocabulary), (b, vocabulary))
+    once = np.random.default_rng(seed).permuted(every, axis=1)[:, :half]
+    return np.concatenate([once, once], axis=1)
+
+
 def block(seed, steps=300):
-    """The blocks of the writing model, in every size that counts, on the task of words."""
+    """The blocks of the writing model, in every size that counts, trained on the task of words."""
     start = dict(vocabulary=20, m=64, layers=2, norm=True, hidden=128, **BLOCK)
     kept, _ = learn(seed, words, steps, start, **BLOCK)
     texts, end = fresh_texts(), kept[steps]
     _, saved = transformer(texts.tokens, end, **BLOCK)
-    return dict(
+    twice = written_twice()
+    guesses, maps = transformer(twice[:, :-1], end, **BLOCK)
+    found = dict(
         start=seed, right=right(end, texts, **BLOCK),
         induction=induction_score(saved.weights[1], texts.tokens).tolist(), rows=composed_rows(end),
+        copied=accuracy(guesses[:, 12:], twice[:, 13:]),
+        copying=np.ravel([induction_score(P, twice[:, :-1]) for P in maps.weights]).tolist(),
     )  # fmt: skip
+    if seed == 0:  # for the figure: of four heads the largest weight, for the first text
+        found["map"] = maps.weights[1][0].max(axis=0).ravel().tolist()
+    return found
 
 
 def composed_rows(params, heads=4):
@@ -242,21 +299,7 @@ def composed_rows(params, heads=4):
     return [rows_won(asks[:, h * d : h * d + d] @ answers[:, h * d : h * d + d].T) for h in range(heads)]
 
 
-def reverse(seed, steps=120):
-    test = reversal_batch(np.random.default_rng(99), b=128, n=12, vocabulary=10)
-    kept, _ = learn(
-        seed, lambda rng: reversal_batch(rng, b=64, n=12, vocabulary=10), steps,
-        dict(vocabulary=10, n=12, m=32, heads=1, layers=1), heads=1, causal=False,
-    )  # fmt: skip
-    _, saved = transformer(test.tokens, kept[steps], heads=1, causal=False)
-    ideal = saved.weights[0].mean(axis=(0, 1))[::-1].diagonal()
-    return dict(
-        start=seed, right=right(kept[steps], test, heads=1, causal=False), mean=ideal.mean(), least=ideal.min(),
-        without=right(kept[steps], test, heads=1, causal=False, without={(0, 0)}),
-    )  # fmt: skip
-
-
-MODELS = {model.__name__: model for model in (two, others, given, places, one, double, block, reverse)}
+MODELS = {model.__name__: model for model in (two, others, given, pace, places, one, double, block)}
 
 
 def rounded(value):

@@ -22,12 +22,10 @@ FILE = DATA / "writer_starts.json"
 STARTS, LENGTH, TEXTS, BLOCK = range(8), 384, 24, 16
 CACHES = {  # characters that are kept: the last, the first, and whether positions are counted within the cache
     "everything": (LENGTH, 0, False),
-    **{f"the last {last}": (last, 0, False) for last in (64, 16, 8, 4, 2)},
+    **{f"the last {last}": (last, 0, False) for last in (64, 16, 8, 2)},
     "4 + 60, positions in the text": (60, 4, False),
     "4 + 60, positions in the cache": (60, 4, True),
 }
-SLOW = 3  # of the eight pairs of features: it turns once in 199 characters
-TURNED = {"no pair": (), "the slow pair": (SLOW,), "all others": tuple({*range(8)} - {SLOW}), "all pairs": tuple(range(8))}
 
 
 def long_texts(alphabet, offset=0, length=LENGTH):
@@ -37,11 +35,10 @@ def long_texts(alphabet, offset=0, length=LENGTH):
     return np.array([tokens[at : at + length + 1] for at in range(0, TEXTS * length, length) if at + length < len(tokens)])
 
 
-def read_text(writer, tokens, last, first=0, in_cache=False, far=None, pairs=()):
+def read_text(writer, tokens, last, first=0, in_cache=False):
     """Logits, and the weights of each layer, if every query sees the `last` characters and the `first` ones.
 
     With `in_cache`, a query meets the first characters at the position that it has in a cache of first + last rows.
-    These `pairs` of its features meet them at the position `far` instead, wherever the query stands.
     """
     place = np.arange(len(tokens))
     seen = sliding_window_mask(len(tokens), len(tokens), last) | np.tri(len(tokens), dtype=bool) & (place < first)
@@ -52,9 +49,6 @@ def read_text(writer, tokens, last, first=0, in_cache=False, far=None, pairs=())
         normal = rms_norm(x, part["attention_gain"])
         query, key, value = (split_heads(normal @ part[f"{name}_weight"], writer.heads) for name in ("query", "key", "value"))
         key, asks = rotary(key, place), rotary(query, meets)
-        for pair in pairs:
-            features = slice(2 * pair, 2 * pair + 2)
-            asks[..., features] = rotary(query, np.full(len(tokens), far))[..., features]
         scores = np.where(place < first, asks @ key.mT, rotary(query, place) @ key.mT)
         weights = softmax(np.where(seen, scores / np.sqrt(query.shape[-1]), -np.inf))
         x = x + merge_heads(weights @ value) @ part["out_weight"]
@@ -64,9 +58,9 @@ def read_text(writer, tokens, last, first=0, in_cache=False, far=None, pairs=())
     return rms_norm(x, writer.params["gain"]) @ writer.params["unembedding"], all_weights
 
 
-def losses(writer, text, *cache, **how):
+def losses(writer, text, *cache):
     """The loss at each character of a text, and the weight that each head of each layer gives the first four there."""
-    logits, weights = read_text(writer, text[:-1], *cache, **how)
+    logits, weights = read_text(writer, text[:-1], *cache)
     logits = logits - logits.max(axis=-1, keepdims=True)
     logs = logits - np.log(np.exp(logits).sum(axis=-1, keepdims=True))
     return -logs[np.arange(len(text) - 1), text[1:]], np.array([layer[..., :4].sum(axis=-1) for layer in weights])
@@ -88,16 +82,6 @@ def measured(writer):
     return found
 
 
-def harm(writer, pairs, far=180, learned=128):
-    """How much the first four add to the loss of a window beyond the training, if these pairs meet them at a distance."""
-    texts = long_texts(writer.alphabet, length=224)
-    with_four, window = (
-        np.mean([losses(writer, text, *cache, **how)[0][learned:] for text in texts])
-        for cache, how in (((60, 4, True), dict(far=far, pairs=pairs)), ((64,), {}))
-    )
-    return with_four - window
-
-
 def in_half_precision(writer):
     """As the writer of the book is stored."""
     return writer._replace(params={name: array.astype(np.float16).astype(float) for name, array in writer.params.items()})
@@ -109,8 +93,7 @@ def main():
     found = []
     for start in STARTS:
         writer = in_half_precision(text(start)) if start else load_trained(DATA / "trained.npz", "text")
-        turned = {name: round(float(harm(writer, pairs)), 3) for name, pairs in TURNED.items()}
-        found.append(dict(start=start, caches=measured(writer), turned=turned))
+        found.append(dict(start=start, caches=measured(writer)))
         print(found[-1], flush=True)
     FILE.write_text(json.dumps(found) + "\n", encoding="ascii")
 

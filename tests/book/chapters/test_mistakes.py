@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[3]
 PAGE = ROOT / "chapters" / "mistakes.ipynb"
 LABEL = re.compile(r'<a id="(m-[\w-]+)"></a>\n\n### ')
 ROW = re.compile(r"^\| \[(.+?)\]\((\S+?)\) \| (.+?) \| (.+?) \|$", re.M)
-CHAPTER = re.compile(r"\]\((?:0\d_\w+|prerequisites|measured)\.ipynb(?:#|\))|\]\(api/")
+CHAPTER = re.compile(r"\]\((?:\d\d_\w+|prerequisites|measured)\.ipynb(?:#|\))|\]\(api/")
 
 
 def entries(cells):

@@ -15,7 +15,7 @@ PAGE = (CHAPTERS / "symptoms.md").read_text(encoding="utf-8")
 ROWS = [row for row in re.findall(r"^\| (.+?) \| (.+?) \| (.+) \|$", PAGE, re.M) if row[0] != "What you see"]
 # What the page must lead to, in words and as the place that reproduces it.
 PITFALLS = {
-    "what True means": "04_masks.ipynb#what-an-empty-row-returns",
+    "what True means": "frameworks.ipynb#axes-and-masks",
     "-1e9 in the place of -inf": "04_masks.ipynb#a-query-that-sees-nothing",
     "softmax along another axis": "m-axis",
     "no scale": "02_attention.ipynb#why-divide-by-d",

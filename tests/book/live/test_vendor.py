@@ -88,7 +88,7 @@ def test_the_packed_course_has_always_the_same_bytes_and_what_pages_need():
     with zipfile.ZipFile(io.BytesIO(packed)) as archive:
         inside = archive.namelist()
         assert {entry.date_time for entry in archive.infolist()} == {live.FIRST_DAY}
-    for name in ("attnlib/softmax/weights.py", "chapters/data/masks.npz", "book/live/python/runtime.py", "book/live/python/IPython/display.py"):
+    for name in ("attnlib/softmax/weights.py", "chapters/data/cheating.npz", "book/live/python/runtime.py", "book/live/python/IPython/display.py"):
         assert name in inside
     assert any(name.startswith("benchmarks/runs/") for name in inside) and not [name for name in inside if "__pycache__" in name]
 

@@ -1,6 +1,8 @@
 """A notebook that needs the trained model: run where it is, skipped with a sentence where it is not."""
 
 import json
+import subprocess
+import sys
 
 import nbformat
 import pytest
@@ -51,3 +53,21 @@ def test_what_it_needs_stays_in_the_file(tmp_path):
     path = stored(tmp_path, needs="model", other="is dropped")
     assert json.loads(files.canonical(files.read(path)))["metadata"] == files.METADATA | {"needs": "model"}
 
+
+WITHOUT = """
+import sys
+from pathlib import Path
+import pytest
+from tools.notebooks import needs
+needs.NEEDED["model"] = (Path("gone"), needs.NEEDED["model"][1])
+sys.exit(pytest.main(["-n0", "-q", "-rs", "-p", "no:cacheprovider", "chapters/13_pretrained.ipynb"]))
+"""
+
+
+def test_pytest_skips_the_chapter_where_the_model_is_missing():
+    """Every cell, with the sentence; none is run."""
+    run = subprocess.run([sys.executable, "-c", WITHOUT], cwd=needs.ROOT, capture_output=True, text=True, timeout=120)
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert "the trained model is not here; run: make model" in run.stdout
+    last = run.stdout.splitlines()[-1]
+    assert "skipped" in last and "passed" not in last and "failed" not in last
