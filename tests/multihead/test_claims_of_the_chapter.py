@@ -339,6 +339,37 @@ def looks_in_rounds(seed, params, alphabet):
     return np.diagonal(layer_1, -1).mean(), (layer_2 * after).sum(axis=1)[after.any(axis=1)].mean()
 
 
+def guesses(model, before, seed):
+    """The share of right guesses in the second copy of five letters, behind `before` other letters."""
+    rng, right = np.random.default_rng(seed), []
+    for _ in range(8):
+        letters = rng.permutation(list(model.alphabet))[: before + 5]
+        text = "".join(letters) + "".join(letters[before:])
+        scores, inside = transformer(encode(text, model.alphabet), model.params, heads=1)
+        best = np.asarray(scores).argmax(axis=-1)
+        wanted = encode(text, model.alphabet)
+        right += [best[i] == wanted[i + 1] for i in range(before + 5, before + 9)]
+    back = np.diagonal(inside.weights[0][0], -1)
+    return np.mean(right), back
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_trained_pair_writes_its_notes_in_the_first_tokens_only(seed):
+    trained = load_trained(TRAINED, "induction")
+    early, _ = guesses(trained, 0, seed)
+    late, back = guesses(trained, 12, seed)
+    assert early > 0.95 and late < 0.3
+    assert back[:12].min() > 0.8 and back[13:].max() < 0.4
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_built_pair_has_no_such_limit(seed):
+    """The same texts, behind a dot: 12 other letters, then five letters twice."""
+    letters = 1 + np.random.default_rng(seed).permutation(17)
+    word = [0, *letters, *letters[12:]]
+    assert np.array_equal(induction(word, 18)[18:22].argmax(axis=1), letters[13:])
+
+
 @pytest.mark.parametrize("seed", range(100, 116))
 def test_the_trained_model_looks_as_the_pair_does_and_an_untrained_one_does_not(seed):
     """Texts of 5 to 10 letters, twice. In shorter texts layer 2, in longer ones layer 1, falls lower."""
