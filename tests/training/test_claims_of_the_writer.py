@@ -133,7 +133,7 @@ def test_the_writer_has_no_composed_circuit(writer):
 def test_no_start_on_prose_grows_an_induction_head_and_every_start_on_words_does():
     starts = json.loads((DATA / "training_starts.json").read_text(encoding="ascii"))
     on_prose, on_words = starts["writer"], starts["block"]
-    assert len(on_prose) == 4 and len(on_words) == 8
+    assert len(on_prose) == len(on_words) == 8
     for name, limit, least in (("copied", 1 / 12, 0.85), ("copying", 0.06, 0.6), ("rows", 0.2, 0.85)):
         assert max(np.max(row[name]) for row in on_prose) < limit and min(np.max(row[name]) for row in on_words) > least, name
 

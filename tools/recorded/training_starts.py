@@ -1,5 +1,4 @@
-"""Train the models of chapter 12 from eight random starts each (the writer from four), and write what they come to.
-Run by hand, some minutes:
+"""Train the models of chapter 12 from eight random starts each, and write what they come to. Run by hand, some minutes:
 
     python -m tools.recorded.training_starts
 
@@ -39,7 +38,7 @@ DATA = Path(__file__).resolve().parents[2] / "chapters" / "data"
 FILE = DATA / "training_starts.json"
 TASK = dict(n=24, vocabulary=20, words=4, shortest=2, longest=5)
 BLOCK = dict(heads=4, positions="rotary")
-STARTS, WRITERS = range(8), range(4)  # a writer takes minutes
+STARTS = range(8)
 
 
 def fresh_texts(b=256):
@@ -317,7 +316,7 @@ def composed_rows(params, heads=4):
 
 
 def writer(seed):
-    """The writing model from several starts, with the tests that look for an induction head; start 0 is the book's own."""
+    """The writing model from eight starts, with the tests that look for an induction head; start 0 is the book's own."""
     trained = in_half_precision(text(seed)) if seed else load_trained(DATA / "trained.npz", "text")
     letters = encode("abcdefghijklmnopqrst", trained.alphabet)
     twice = letters[written_twice()]
@@ -343,7 +342,7 @@ def main(names):
     found = json.loads(FILE.read_text(encoding="ascii")) if FILE.exists() else {}
     for name in names or MODELS:
         found[name] = []
-        for seed in WRITERS if name == "writer" else STARTS:
+        for seed in STARTS:
             found[name].append(rounded(MODELS[name](seed)))
             print(name, found[name][-1], flush=True)
     FILE.write_text(json.dumps(found, indent=1) + "\n", encoding="ascii")
