@@ -130,6 +130,7 @@ def test_other_widths_and_rates_in_eight_starts():
     assert all(len(shares) == 8 for shares in ends.values())
     assert min(ends["48 0.003 300"]) < 0.5 < 0.97 < min(ends["48 0.003 900"]), "too few steps, and enough"
     assert max(ends["48 0.03 300"]) < 0.25 and max(ends["96 0.01 300"]) < 0.3, "no start learns it"
+    assert max(ends["48 0.03 1500"]) < 0.2, "not even in five times the steps"
     assert min(ends["96 0.003 300"]) > 0.95, "the control: at a smaller rate this width does"
 
 
@@ -138,6 +139,9 @@ def test_each_layer_waits_for_the_other():
     for row in STARTS["given"]:
         assert all(0 < row[layer] <= row["letters"] - 20 for layer in ("layer 1", "layer 2")), "with either layer it is sooner"
         assert row["letters"] < 90, "the control: trained letters and places alone"
+        assert min(row["other layer 1"], row["other layer 2"]) >= row["letters"] - 15, "the control: a layer of another model"
+    costs = [row[f"other layer {i}"] > row["letters"] for row in STARTS["given"] for i in (1, 2)]
+    assert sum(costs) > 8, "which mostly costs steps"
 
 
 def test_a_high_rate_makes_the_maps_sharp_too_soon():
@@ -186,7 +190,7 @@ def test_two_heads_in_eight_starts():
 
 def test_the_blocks_of_the_writer_on_the_words_in_eight_starts():
     for row in STARTS["block"]:
-        assert row["right"] >= 0.87 and max(row["induction"]) >= 0.67 and max(row["rows"]) >= 18
+        assert row["right"] >= 0.87 and max(row["induction"]) >= 0.67 and max(row["rows"]) >= 0.9
         assert row["copied"] > 0.5 and max(row["copying"]) > 0.5
 
 
@@ -207,10 +211,10 @@ def test_the_recorded_starts_can_be_trained_again(seed):
 @pytest.mark.thorough
 def test_the_other_recorded_models_can_be_trained_again():
     found = given(3)
-    assert max(found["layer 1"], found["layer 2"]) < found["letters"]
+    assert max(found["layer 1"], found["layer 2"]) < min(found["letters"], found["other layer 1"], found["other layer 2"])
     assert min(double(3)["second"][:2]) > 0.85
     again = block(0)
-    assert again["right"] > 0.95 and max(again["rows"]) >= 17
+    assert again["right"] > 0.95 and max(again["rows"]) >= 0.85
 
 
 @pytest.mark.thorough
@@ -304,29 +308,3 @@ def test_adam_does_not_see_the_size_of_the_loss():
 def test_the_healthy_run_comes_nearer_to_its_floor_with_more_steps():
     short, long = (healthy(steps)[0][-1, 2] for steps in (240, 1000))
     assert short > long + 0.1 > FLOOR
-
-
-@pytest.mark.thorough
-def test_why_the_healthy_run_stays_above_its_floor():
-    """It gives weight to letters that were there already; among the others it guesses as well as one can."""
-    rng, task = np.random.default_rng(0), dict(n=14, vocabulary=10, shortest=4, longest=6)
-    fresh = induction_batch(np.random.default_rng(1), b=48, **task)
-
-    def everywhere():
-        batch = induction_batch(rng, b=32, **task)
-        return batch._replace(keep=np.ones_like(batch.keep))
-
-    params, _ = train(
-        init_transformer(rng, vocabulary=10, n=14, m=32, heads=1, layers=2), everywhere,
-        lambda params, batch: transformer_loss(params, batch, heads=1), steps=240,
-        rate=lambda step: warmup_cosine(step, 240, peak=0.01, warmup=20),
-    )  # fmt: skip
-    logits, _ = transformer(fresh.tokens, params, heads=1)
-    _, weights = cross_entropy(logits, fresh.targets)
-    for place in range(3):
-        there = np.array([[letter in text[: place + 1] for letter in range(10)] for text in fresh.tokens.tolist()])
-        wasted = (weights[:, place] * there).sum(axis=1)
-        assert 0.2 < wasted.mean() < 0.4
-        others = np.where(there, 0, weights[:, place]) / (1 - wasted)[:, np.newaxis]
-        loss = -np.log(np.take_along_axis(others, fresh.targets[:, place, np.newaxis], axis=1)).mean()
-        assert abs(loss - np.log(9 - place)) < 0.06

@@ -2,7 +2,7 @@
 
     python -m tools.recorded.training_starts
 
-It writes chapters/data/training_starts.json, which the chapter's tables read. Each model takes less than a minute on
+It writes chapters/data/training_starts.json, which the chapter's tables read. Each model takes a minute or two on
 one core. `tests/training/test_claims_of_the_chapter.py` trains some of them again.
 """
 
@@ -18,9 +18,11 @@ from attnlib.training import (
     adam_step,
     cross_entropy,
     cross_entropy_backward,
+    encode,
     head_means,
     induction_score,
     init_transformer,
+    load_trained,
     previous_token_score,
     rms_norm,
     train,
@@ -29,8 +31,11 @@ from attnlib.training import (
     warmup_cosine,
     words_batch,
 )
+from tools.recorded.trained_models import text
+from tools.recorded.writer_starts import in_half_precision
 
-FILE = Path(__file__).resolve().parents[2] / "chapters" / "data" / "training_starts.json"
+DATA = Path(__file__).resolve().parents[2] / "chapters" / "data"
+FILE = DATA / "training_starts.json"
 TASK = dict(n=24, vocabulary=20, words=4, shortest=2, longest=5)
 BLOCK = dict(heads=4, positions="rotary")
 STARTS = range(8)
@@ -144,7 +149,7 @@ def right_at(seed, width=48, peak=0.01, steps=300):
     return right(kept[steps], fresh_texts(), heads=1)
 
 
-OTHERS = ((48, 0.003, 300), (48, 0.003, 900), (48, 0.03, 300), (96, 0.003, 300), (96, 0.01, 300))
+OTHERS = ((48, 0.003, 300), (48, 0.003, 900), (48, 0.03, 300), (48, 0.03, 1500), (96, 0.003, 300), (96, 0.01, 300))
 
 
 def others(seed):
@@ -156,13 +161,20 @@ class HalfRight(Exception):
 
 
 def given(seed, steps=300):
-    """The step at which half are right, if some parts begin as training left them. All of them are trained on."""
+    """The step at which half are right, if some parts begin as training left them. All of them are trained on.
+
+    The control takes the layer from a third model, which was trained just as well but has other embeddings.
+    """
     shape = dict(vocabulary=20, n=24, m=48, heads=1, layers=2)
-    end, texts, found = learn(100 + seed, words, 300, shape, heads=1)[0][300], fresh_texts(), dict(start=seed)
+    end, other = (learn(base + seed, words, 300, shape, heads=1)[0][300] for base in (100, 200))
+    texts, found = fresh_texts(), dict(start=seed)
     outside = ("tokens", "positions", "unembedding")
-    for name, taken in (("letters", outside), ("layer 1", (*outside, "0.")), ("layer 2", (*outside, "1."))):
+    for name, layer, source in (
+        ("letters", (), end), ("layer 1", "0.", end), ("layer 2", "1.", end), ("other layer 1", "0.", other), ("other layer 2", "1.", other),
+    ):  # fmt: skip
         rng = np.random.default_rng(seed)
-        start = {key: end[key] if key.startswith(taken) else array for key, array in init_transformer(rng, **shape).items()}
+        start = init_transformer(rng, **shape)
+        start |= {key: end[key] for key in outside} | {key: source[key] for key in start if key.startswith(layer)}
 
         def report(step, loss, params):
             if step % 5 == 0 and right(params, texts, heads=1) > 0.5:
@@ -291,15 +303,31 @@ def block(seed, steps=300):
 
 
 def composed_rows(params, heads=4):
-    """For each head of layer 2: how many rows the diagonal wins, of own token against the note of layer 1."""
+    """The share of rows of own token against note that the diagonal wins: for each head of layer 1 and their sum, with each of layer 2."""
     tokens = params["tokens"]
-    note = rms_norm(tokens, params["0.attention_gain"]) @ params["0.value_weight"] @ params["0.out_weight"]
-    gain, d = params["1.attention_gain"], tokens.shape[1] // heads
-    asks, answers = (tokens * gain) @ params["1.query_weight"], (note * gain) @ params["1.key_weight"]
-    return [rows_won(asks[:, h * d : h * d + d] @ answers[:, h * d : h * d + d].T) for h in range(heads)]
+    values = rms_norm(tokens, params["0.attention_gain"]) @ params["0.value_weight"]
+    asks = (tokens * params["1.attention_gain"]) @ params["1.query_weight"]
+    columns = np.arange(tokens.shape[1])
+    parts, won = np.split(columns, heads), []
+    for first in (*parts, columns):
+        answers = (values[:, first] @ params["0.out_weight"][first] * params["1.attention_gain"]) @ params["1.key_weight"]
+        won += [rows_won(asks[:, second] @ answers[:, second].T) / len(tokens) for second in parts]
+    return won
 
 
-MODELS = {model.__name__: model for model in (two, others, given, pace, places, one, double, block)}
+def writer(seed):
+    """The writing model from eight starts, with the tests that look for an induction head; start 0 is the book's own."""
+    trained = in_half_precision(text(seed)) if seed else load_trained(DATA / "trained.npz", "text")
+    letters = encode("abcdefghijklmnopqrst", trained.alphabet)
+    twice = letters[written_twice()]
+    guesses, maps = transformer(twice[:, :-1], trained.params, **BLOCK)
+    return dict(
+        start=seed, copied=accuracy(guesses[:, 12:], twice[:, 13:]), rows=composed_rows(trained.params),
+        copying=np.ravel([induction_score(P, twice[:, :-1]) for P in maps.weights]).tolist(),
+    )  # fmt: skip
+
+
+MODELS = {model.__name__: model for model in (two, others, given, pace, places, one, double, block, writer)}
 
 
 def rounded(value):
