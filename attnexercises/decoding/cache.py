@@ -51,7 +51,7 @@ _CACHE = Exercise(
     probes=(
         Probe("6 tokens, a window that never fills", _sizes(6, 5, 4, 3, 9)),
         Probe("4 tokens of width 4", _sizes(4, 4, 4, 4, 4), "equal", "All sizes are equal here, so mixed-up axes raise no error."),
-        Probe("7 tokens, window 3", _sizes(7, 5, 4, 2, 3), why="The window is full from the third token on."),
+        Probe("7 tokens, window 3", _sizes(7, 5, 3, 2, 3), why="The window is full from the third token on."),
         Probe("large scores", _sizes(6, 5, 4, 3, 9, size=30.0), "edge", "Their exponentials overflow."),
         Probe("window 1", _sizes(4, 3, 2, 5, 1), "edge", "Each token sees itself alone."),
         Probe("one token, one feature", _sizes(1, 3, 1, 1, 2), "edge", "Axes of size 1 must not disappear."),

@@ -87,7 +87,7 @@ def number(x, told_from=None):
     if np.isinf(x):
         return "infinite" if x > 0 else "minus infinite"
     digits = 3
-    while told_from is not None and x != told_from and float(f"{x:.{digits}g}") == told_from and digits < 16:
+    while told_from is not None and x != told_from and f"{x:.{digits}g}" == f"{told_from:.{digits}g}" and digits < 16:
         digits += 1
     return str(int(x)) if x == round(x) and abs(x) < 1e6 else f"{x:.{digits}g}"
 

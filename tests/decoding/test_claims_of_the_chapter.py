@@ -12,9 +12,10 @@ from attnlib.attention import attention
 from attnlib.costs import A100, count_model_parameters, kv_cache_bytes
 from attnlib.decoding import KVCache, attend_with_cache
 from attnlib.masks import causal_mask
+from attnlib.multihead import merge_heads, split_heads
 from attnlib.positions import rotary
 from attnlib.softmax import softmax
-from attnlib.training import generate, init_transformer, load_trained, transformer
+from attnlib.training import generate, init_transformer, load_trained, mlp, rms_norm, transformer
 from tools.recorded import trained_models
 from tools.recorded.writer_starts import CACHES, FILE, long_texts, losses, measured, read_text
 
@@ -131,9 +132,19 @@ def test_llama_2_on_an_a100():
     compute = 2000 * weights / A100.peak_flops["float16"]
     assert 200 * compute < 2 * weights * read < 201 * compute
     assert f"{2048 * compute / (2 * weights * read):.1f}" == "10.2"
-    measured = {2: 104.9, 1: 155.58, 0.5: 196.80}  # gpt-fast: bytes of a weight, tokens a second
-    assert all(speed < 1.7e12 / (size * weights) for size, speed in measured.items())
-    assert measured[2] < measured[1] < 2 * measured[2] and measured[1] < measured[0.5] < 4 * measured[2]  # faster, not in proportion
+    assert 100 * compute < 2 * weights * read  # a prompt of 100 tokens waits for the weights
+    assert 100 * compute < weights * read < 101 * compute  # with weights of one byte, the corner is at 101 tokens
+
+
+def test_what_a_token_reads_in_the_measured_run():
+    """gpt-fast's README: tokens and GB a second. With 4 bits, each group of 32 weights has a scale and an offset of two bytes each."""
+    measured = {16: (104.9, 1397.31), 8: (155.58, 1069.20), 4: (196.80, 862.69)}
+    read = {bits: of_second / tokens for bits, (tokens, of_second) in measured.items()}
+    assert [f"{size:.1f}" for size in read.values()] == ["13.3", "6.9", "4.4"]
+    assert [f"{tokens * read[bits] / 1700:.0%}" for bits, (tokens, _) in measured.items()] == ["82%", "63%", "51%"]
+    of_layers = count_model_parameters(32, 4096, 32, 128, **LLAMA)
+    assert read[4] / read[16] > 0.3 > (4 + 32 / 32) / 16 - 0.02  # more than a quarter
+    assert 2e-9 * (of_layers.attention + of_layers.mlp) < read[16] < 2e-9 * of_layers.total
 
 
 def test_the_bounds_count_no_more_than_a_call_needs():
@@ -176,9 +187,9 @@ def test_how_many_texts_of_4096_tokens_fit_beside_the_weights():
     model = 2 * count_model_parameters(32, 4096, 32, 128, **LLAMA).total
     one = kv_cache_bytes(1, 32, 4096, 32, 128)
     assert f"{model / 1e9:.1f} {one / 1e9:.1f}" == "13.5 2.1"
-    fit = {size: [int((size - model) // (one * kv * width / 64)) for kv, width in ((32, 2), (32, 1), (8, 2), (1, 2))] for size in (40e9, 80e9)}
-    assert fit == {40e9: [12, 24, 49, 395], 80e9: [30, 61, 123, 991]}
-    assert max(fit[40e9][0], fit[80e9][0]) < 201 / 5  # long before the arithmetic is busy
+    fit = [int((40e9 - model) // (one * kv / 32)) for kv in (32, 8)]
+    assert fit == [12, 49]
+    assert 3.9 < fit[1] / fit[0] < 4.1 and fit[0] < 201 / 5  # about four times as many; long before the arithmetic is busy
     assert 12 * one + model < 40e9 < 13 * one + model
     assert kv_cache_bytes(8, 32, 8000, 32, 128) > 2 * model  # the quick check: most of a step goes into the caches
 
@@ -231,7 +242,7 @@ def test_the_order_of_the_rows_does_not_matter_without_a_bias_for_distances(seed
 
 @pytest.mark.thorough
 def test_a_cache_changes_no_text_if_the_new_token_has_its_own_position():
-    names = run(["imports", "ex-cache-stub", "cache-check", "writer-parts", "writer-step", "writer-run", "writer-check"])
+    names = run(["imports", "ex-cache-stub", "writer-parts", "writer-step", "writer-run", "writer-check"])
     texts = [names["with_cache"](seed) for seed in SEEDS]
     params, heads = names["writer"].params, names["writer"].heads
     for seed, text in zip(SEEDS, texts, strict=True):
@@ -268,25 +279,11 @@ def test_the_reading_of_long_texts_is_the_forward_pass_of_the_library(writer):
         assert alike(read_text(writer, tokens, window or 200)[0], expected)
 
 
-@pytest.mark.parametrize("window", [8, 5])
-def test_through_two_layers_a_window_reaches_back_twice_as_far_as_through_one(writer, window):
-    tokens = long_texts(writer.alphabet)[0][:40]
-    last = read_text(writer, tokens, window)[0][-1]
-    changes = []
-    for back in range(1, 30):
-        other = tokens.copy()
-        other[-1 - back] = (other[-1 - back] + 1) % len(writer.alphabet)
-        changes.append(not np.array_equal(read_text(writer, other, window)[0][-1], last))
-    assert changes == [back <= 2 * (window - 1) for back in range(1, 30)]  # 14 characters for a window of 8
-
-
 def test_in_all_starts_a_window_keeps_the_loss_and_old_keys_spoil_it_unless_positions_are_within_the_cache():
     loss = recorded("loss")
     early, late = ({name: rows[:, part].mean(axis=1) for name, rows in loss.items()} for part in (slice(4, 8), slice(16, 24)))
     assert min(late["everything"]) > 3.7 > np.log(30) > 3.4
-    for last in (64, 16, 8):
-        assert np.all(np.abs(late[f"the last {last}"] - early["the last 64"]) < 0.1)
-        assert np.all(late[f"the last {last}"] < late["the last 64"] + 0.04)
+    assert np.all(np.abs(late["the last 64"] - early["the last 64"]) < 0.1)
     assert np.all(late["the last 2"] > late["the last 64"] + 0.75)  # the control: a window can hurt
     assert np.all(np.abs(loss["4 + 60, positions in the cache"] - loss["the last 64"])[:, 8:] < 0.1)
     assert np.all(late["4 + 60, positions in the text"] > late["the last 64"] + 0.5)
@@ -294,13 +291,35 @@ def test_in_all_starts_a_window_keeps_the_loss_and_old_keys_spoil_it_unless_posi
     assert np.all(late["4 + 60, positions in the text"] < late["everything"] - 1)  # sixty known distances are better than none
 
 
-def test_in_all_starts_there_are_no_sinks_and_the_first_four_get_weight_only_at_new_distances():
-    weight = recorded("first_four")
-    equal = np.mean(4 / (np.arange(64, 128) + 1))
-    assert weight["everything"][:, 4:8].mean(axis=1).max() < 0.011 < equal
-    in_text, in_cache = "4 + 60, positions in the text", "4 + 60, positions in the cache"
-    assert weight[in_text][:, -1].min() > 0.8 > 0.02 > weight[in_cache][:, 8:].max()
-    assert weight[in_text][:, 4:8].max() < 0.05  # the control: up to the distances of the training there is no such weight
+def test_distances_are_what_spoils_the_loss(writer):
+    """Nothing is dropped, and only the distances beyond 100 are counted as 100: then the loss is as low as with a window."""
+    text = long_texts(writer.alphabet)[:4]
+    clipped, window, everything = [], [], []
+    for tokens in text:
+        clipped.append(loss_with_clipped_distances(writer, tokens, 100)[256:].mean())
+        window.append(losses(writer, tokens, 64)[0][256:].mean())
+        everything.append(losses(writer, tokens, 384)[0][256:].mean())
+    assert np.all(np.abs(np.subtract(clipped, window)) < 0.1)
+    assert np.all(np.array(everything) > np.array(window) + 1)
+
+
+def loss_with_clipped_distances(writer, text, largest):
+    tokens, place = text[:-1], np.arange(len(text) - 1)
+    far = place[:, np.newaxis] - place > largest
+    x = writer.params["tokens"][tokens]
+    for layer in range(2):
+        part = {name[2:]: array for name, array in writer.params.items() if name.startswith(f"{layer}.")}
+        normal = rms_norm(x, part["attention_gain"])
+        query, key, value = (split_heads(normal @ part[f"{name}_weight"], writer.heads) for name in ("query", "key", "value"))
+        near = rotary(query, place) @ rotary(key, place).mT
+        at_largest = rotary(query, np.full(len(place), largest)) @ key.mT
+        scores = np.where(far, at_largest, near) / np.sqrt(query.shape[-1])
+        weights = softmax(np.where(causal_mask(len(place), len(place)), scores, -np.inf))
+        x = x + merge_heads(weights @ value) @ part["out_weight"]
+        arrays = (part[name] for name in ("up_weight", "up_bias", "down_weight", "down_bias"))
+        x = x + mlp(rms_norm(x, part["mlp_gain"]), *arrays)[0]
+    logits = rms_norm(x, writer.params["gain"]) @ writer.params["unembedding"]
+    return -np.log(softmax(logits))[place, text[1:]]
 
 
 @pytest.mark.thorough
@@ -316,7 +335,6 @@ def test_a_writer_that_is_trained_anew_and_for_a_shorter_time_says_the_same():
     writer = trained_models.text(start=11, steps=300)
     window, everything = late_loss(writer, 64), late_loss(writer, 384)
     assert everything.mean() > window.mean() + 1
-    assert abs(late_loss(writer, 16).mean() - window.mean()) < 0.1
     assert late_loss(writer, 2).mean() > window.mean() + 0.2
     assert abs(late_loss(writer, 60, 4, True).mean() - window.mean()) < 0.05
 

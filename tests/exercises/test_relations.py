@@ -78,3 +78,9 @@ def test_outputs_that_show_the_same_are_told_together():
 @pytest.mark.parametrize("x, text", [(1.001, "1.001"), (0.99996, "0.99996"), (2.236, "2.24"), (3.0, "3"), (np.inf, "infinite")])
 def test_a_number_has_the_digits_that_tell_it_from_one(x, text):
     assert number(x, told_from=1) == text
+
+
+def test_two_different_numbers_never_look_the_same():
+    got, want = 2.79362, 2.79307
+    assert (number(got, told_from=want), number(want, told_from=got)) == ("2.794", "2.793")
+    assert number(got, told_from=got) == "2.79"
