@@ -21,8 +21,6 @@ from book.static_files import add_styles
 GLOSSARY = "chapters/glossary"
 BEFORE = "chapters/prerequisites"
 ELSEWHERE = {
-    "MHA": ("04_masks",),  # PyTorch's layer
-    "merging": ("05_multihead",),  # of heads
     "offset": ("01_softmax", "03_gradients"),  # a constant that is added
     "weights": ("09_positions",),  # that a model has learned
 }
