@@ -34,9 +34,18 @@ def explain(exercise, answer, outcomes, right, claims):
             continue
         if right_one is None or _stays(exercise, exercise.solution, probe, number, output, right_one):
             continue
-        if _stays(exercise, answer, probe, number, output, ours):
+        if _stays(exercise, answer, probe, number, output, ours) and _stays_on_all(exercise, answer, outcomes, number, output):
             return replace(claims[0], kind="ignored", values={"name": name}, where="", case="")
     return None
+
+
+def _stays_on_all(exercise, answer, outcomes, number, output):
+    """Does it stay the same on every ordinary case? On an edge case an answer may fail to use what it uses elsewhere."""
+    return all(
+        _stays(exercise, answer, probe, number, output, outcome.values[output])
+        for probe, outcome in zip(exercise.probes, outcomes, strict=True)
+        if probe.kind != "edge" and outcome.values is not None
+    )
 
 
 def _stays(exercise, function, probe, number, output, before):

@@ -157,6 +157,8 @@ ONLINE_SOFTMAX = Exercise(
             "Each block lacks its last score. A slice leaves out its upper end by itself.", 1),
         Mistake("range_short", "len(x), block) -> max(len(x) - block, 1), block)",
             "The loop ends one block too early.", 1),
+        Mistake("factor_squared", "total * np.exp(maximum - new_maximum) -> total * np.exp(2 * (maximum - new_maximum))",
+            "The old sum was rescaled twice. One factor takes it from the old maximum to the new one.", 2, sets="rescale"),
         Mistake("block_rescaled", ("total * np.exp -> np.exp",
                 "rescaled + np.exp(scores - new_maximum).sum() -> rescaled * (total + np.exp(scores - new_maximum).sum())"),
             "The sum of the block was rescaled together with the old sum. It is already measured against the new "

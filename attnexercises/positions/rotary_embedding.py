@@ -44,7 +44,7 @@ def places(array):
     """Causes that the forward and the backward share: where a row of `array` stands, how fast a pair turns."""
     return (
         Mistake("i_over_d", "np.arange(0, d, 2) -> np.arange(d // 2)",
-            "Your exponent of pair i is i/d. It should be 2i/d, because each pair takes two of the d features.", 2, sets="speed"),
+            "Your speeds are those of the exponent i/d. Pair i has 2i/d, because each pair takes two of the d features.", 2, sets="speed"),
         Mistake("pos_restart", "pos[:, -> np.arange(len(pos))[:,",
             "The rows are counted and `pos` is ignored. With a cache, new tokens do not start at position 0.", 1, sets="position"),
         Mistake("pos_axis", f"pos[:, np.newaxis] -> np.arange(len({array})).reshape(-1, *[1] * ({array}.ndim - 1))",
@@ -53,6 +53,14 @@ def places(array):
             "All pairs turn at the same speed. Either the power of 10000 is missing, or its exponent 2i/d was rounded down to 0.", 2, sets="speed"),
         Mistake("times", "/ 10000 -> * 10000",
             "The angle is multiplied by the power. Divide by it, so that later pairs turn more slowly.", 2, sets="speed"),
+        Mistake("pairs_from_1", "np.arange(0, d, 2) -> np.arange(2, d + 2, 2)",
+            "You counted the pairs from 1. The first pair is number 0, so its angle is the position itself.", 2, sets="speed"),
+        Mistake("exponent_twice", "np.arange(0, d, 2) / d -> np.arange(0, 2 * d, 4) / d",
+            "Your exponents have the factor 2 twice. If you count the columns in steps of two, the 2 of the formula is already there.", 2, sets="speed"),
+        Mistake("first_pair", "pos[:, np.newaxis] / 10000 ** (np.arange(0, d, 2) / d) -> pos[:, np.newaxis] * (np.arange(0, d, 2) == 0)",
+            "Only the first pair turns. Every pair has to turn, each with a speed of its own.", 2, sets="speed"),
+        Mistake("half_angle", "cos, sin = -> angles = angles / 2\ncos, sin =",
+            "You turn by half the angle. The angle is the position times the speed of the pair.", 2, sets="angle"),
         Mistake("base_1000", "/ 10000 -> / 1000",
             "The base is 1000 in yours. It is 10000.", 2, sets="speed"),
         Mistake("turned_twice", "cos, sin = -> angles = 2 * angles\ncos, sin =",

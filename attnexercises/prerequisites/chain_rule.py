@@ -74,6 +74,8 @@ LINEAR_BACKWARD = Exercise(
             sets="d_weight"),
         Mistake("dw_first_row", "x.T @ d_out -> np.outer(x[0], d_out[0])",
             "Only the first row went into d_weight. Every row of x uses the same weight, so the parts of all rows are added.", 3, sets="d_weight"),
+        Mistake("dx_inverse", "d_out @ weight.T -> d_out @ np.linalg.pinv(weight)",
+            "You undid the product with an inverse. A gradient goes back through a product by the transpose.", 1, sets="d_x"),
         Mistake("dx_last", "d_out @ weight.T -> np.outer(d_out[:, -1], weight[:, -1])",
             "Only the last column went into d_x. x_if reaches all entries of its row of out, so the parts of all columns are "
             "added.", 2, sets="d_x"),

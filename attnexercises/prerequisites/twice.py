@@ -44,6 +44,8 @@ USED_TWICE = Exercise(
         Mistake("a_exchanged", "a.T second = d_out.T @ x @ a -> a\nsecond = d_out.T @ x @ a.T",
             "The two transposes of A changed places. The X on the left meets A itself going forward, so A is transposed on its "
             "way back.", 3, sets="paths"),
+        Mistake("reused", "d_out.T @ x -> d_out.T @ first",
+            "The second path starts from the result of the first one. It needs x itself.", 2, sets="paths"),
         Mistake("upstream_once", "d_out.T @ x -> x",
             "d_out is missing on the path through the X on the right. Every path begins with the upstream gradient.", 1),
         Mistake("first_only", "first + second -> first",

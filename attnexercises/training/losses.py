@@ -80,6 +80,8 @@ _BACKWARD = Exercise(
             shows="factor", sets="count"),
         Mistake("sign", "return d_logits -> return -d_logits",
             "The sign is flipped. More weight on a wrong token raises the loss.", 2, shows="minus"),
+        Mistake("added", "weights - right -> weights + right",
+            "You added 1 at the target. It has to be subtracted.", 2, sets="slope"),
         Mistake("no_right", "(weights - right) -> weights",
             "The target is missing: nothing in your slope depends on which token came.", 2, sets="slope"),
         Mistake("only_target", "(weights - right) -> right * (weights - right)",

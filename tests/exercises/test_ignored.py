@@ -27,6 +27,10 @@ def test_an_answer_that_hardly_changes_is_not_said_to_stay_the_same(sharp):
 
     assert "stays the same" not in first_line(answer, "softmax_backward")
 
+def test_an_argument_that_matters_on_ordinary_cases_is_not_said_to_be_unused():
+    said = first_line(lambda x: find("softmax").solution(np.clip(x, -30, 30)), "softmax")
+    assert said.startswith("[!]") and "stays the same" not in said
+
 
 def test_a_bare_difference_is_never_said():
     exercise = find("sdpa")

@@ -75,6 +75,11 @@ def over(puzzle, steps, m):
     return m[1] not in there and (total, puzzle.budget) == (int(m[2]), int(m[3])) and total > puzzle.budget
 
 
+@claim(r"slow memory has this (\w+) already")
+def saved(puzzle, steps, m):
+    return m[1] in held(puzzle, steps) and (m[1] in puzzle.in_slow or stored(steps, m[1]))
+
+
 @claim(r"(O\d) has changed and is stored nowhere: its sums would be lost")
 def lost(puzzle, steps, m):
     return m[1] in held(puzzle, steps) and not stored(steps, m[1])

@@ -1,9 +1,9 @@
 """The formulas of chapter 5, evaluated as they stand."""
 
 import numpy as np
-from formula_cases import B, D, H, K, M, N, Q, V, agree, agree_with_slope, rowsum, softmax
+from formula_cases import D, H, K, M, Q, V, agree, rowsum, softmax
 
-from attnlib.attention import attention, attention_backward
+from attnlib.attention import attention
 from attnlib.multihead import init_multihead, multihead_attention, multihead_attention_backward
 
 C = 1 / np.sqrt(D)
@@ -23,58 +23,28 @@ def layer(rng, bias=False):
 
 
 def test_layer(rng):
-    r"""\begin{gathered} Q_i = \underset{(q,m)}{X}\,\underset{(m,d)}{W^Q_i},\quad K_i =
-    \underset{(k,m)}{C}\,\underset{(m,d)}{W^K_i}\\[4pt] V_i =
-    \underset{(k,m)}{C}\,\underset{(m,v)}{W^V_i}\\[4pt] O_i = \operatorname{attention}(Q_i, K_i, V_i) \quad (q,v)\\[4pt]
-    \underset{(q,m)}{Y} = \underset{(q,\,h\cdot v)}{\bigl[\,O_0\cdots O_{h-1}\,\bigr]}\;\underset{(h\cdot
+    r"""\begin{gathered} Q_i = \underset{(n,m)}{X}\,\underset{(m,d)}{W^Q_i},\quad K_i = X\,\underset{(m,d)}{W^K_i}\\[4pt]
+    V_i = X\,\underset{(m,v)}{W^V_i}\\[4pt] O_i = \operatorname{attention}(Q_i, K_i, V_i) \quad (n,v)\\[4pt]
+    \underset{(n,m)}{Y} = \underset{(n,\,h\cdot v)}{\bigl[\,O_0\cdots O_{h-1}\,\bigr]}\;\underset{(h\cdot
     v,\,m)}{W^O} \end{gathered}"""
-    params, x, context = layer(rng)
-    outs = []
-    for of_query, of_key, of_value in zip(
-        blocks(params.query_weight, 1), blocks(params.key_weight, 1), blocks(params.value_weight, 1), strict=True
-    ):
-        query, key, value = x @ of_query, context @ of_key, context @ of_value
-        outs.append(softmax(C * query @ key.T) @ value)
-    formula = np.concatenate(outs, axis=1) @ params.out_weight
-    agree(formula, multihead_attention(x, params, context=context)[0])
-
-
-def test_circuits(rng):
-    r"""\begin{aligned} S_i &= X\,\bigl(W^Q_i{W^K_i}^{\top}\bigr)\,C^\top/\sqrt d\\[4pt] Y &= \sum_i
-    P_i\,C\,\bigl(W^V_iW^O_i\bigr) \end{aligned}"""
-    params, x, context = layer(rng)
-    of_query, of_key, of_value = (blocks(params.arrays()[f"{name}_weight"], 1) for name in ("query", "key", "value"))
-    of_out, formula = blocks(params.out_weight, 0), 0
-    for i in range(H):
-        scores = C * x @ (of_query[i] @ of_key[i].T) @ context.T
-        formula = formula + softmax(scores) @ context @ (of_value[i] @ of_out[i])
-    agree(formula, multihead_attention(x, params, context=context)[0])
-
-
-def test_linear_layer(rng):
-    r"""\begin{gathered} dW^O_{rj} = \sum_{t,p} H_{tpr}\,dY_{tpj}\\ db^O_j = \sum_{t,p} dY_{tpj}\\ dH_{tpr} =
-    \sum_j dY_{tpj}W^O_{rj} \end{gathered}"""
-    hidden, weight, bias = rng.normal(size=(B, N, D)), rng.normal(size=(D, V)), rng.normal(size=V)
-    d_y = rng.normal(size=(B, N, V))
-
-    def loss(hidden, weight, bias):
-        return np.vdot(d_y, hidden @ weight + bias)
-
-    d_weight = np.einsum("tpr,tpj->rj", hidden, d_y)
-    d_bias = np.einsum("tpj->j", d_y)
-    d_hidden = np.einsum("tpj,rj->tpr", d_y, weight)
-    agree_with_slope(d_weight, lambda weight: loss(hidden, weight, bias), weight)
-    agree_with_slope(d_bias, lambda bias: loss(hidden, weight, bias), bias)
-    agree_with_slope(d_hidden, lambda hidden: loss(hidden, weight, bias), hidden)
+    params, x, other = layer(rng)
+    for context in (x, other):  # self-attention, and another text in place of X
+        outs = []
+        for of_query, of_key, of_value in zip(
+            blocks(params.query_weight, 1), blocks(params.key_weight, 1), blocks(params.value_weight, 1), strict=True
+        ):
+            query, key, value = x @ of_query, context @ of_key, context @ of_value
+            outs.append(softmax(C * query @ key.T) @ value)
+        formula = np.concatenate(outs, axis=1) @ params.out_weight
+        agree(formula, multihead_attention(x, params, context=context)[0])
+    agree(multihead_attention(x, params)[0], multihead_attention(x, params, context=x)[0])
 
 
 def test_layer_backward(rng):
-    r"""\begin{gathered} dW^O = H^\top dY,\quad db^O = \textstyle\sum dY\\ [\,dO_0\cdots dO_{h-1}\,] =
-    dY\,{W^O}^\top\\[6pt] dQ_i,\, dK_i,\, dV_i \text{ from } dO_i \text{ by (3.6)}\\ dQ =
-    [\,dQ_0\cdots dQ_{h-1}\,]\\
-    dK \text{ and } dV \text{ likewise}\\[6pt] dW^Q = X^\top dQ,\quad db^Q = \textstyle\sum dQ\\ dW^K = C^\top dK,\quad db^K = \textstyle\sum dK\\ dW^V = C^\top dV,\quad
-    db^V = \textstyle\sum dV\\[6pt] dX = dQ\,{W^Q}^\top\\ dC = dK\,{W^K}^\top + dV\,{W^V}^\top
-    \end{gathered}"""
+    r"""\begin{gathered} dW^O = H^\top dY\\ [\,dO_0\cdots dO_{h-1}\,] = dY\,{W^O}^\top\\[6pt]
+    dQ_i,\, dK_i,\, dV_i \text{ from } dO_i \text{ by (3.6)}\\ dQ = [\,dQ_0\cdots dQ_{h-1}\,]\\
+    dK \text{ and } dV \text{ likewise}\\[6pt] dW^Q = X^\top dQ\\ dW^K = C^\top dK,\quad dW^V = C^\top dV\\[6pt]
+    dX = dQ\,{W^Q}^\top\\ dC = dK\,{W^K}^\top + dV\,{W^V}^\top \end{gathered}"""
     params, x, context = layer(rng, bias=True)
     query, key = x @ params.query_weight + params.query_bias, context @ params.key_weight + params.key_bias
     value, d_y = context @ params.value_weight + params.value_bias, rng.normal(size=(Q, M))
@@ -115,13 +85,13 @@ def test_shared_heads(rng):
     agree(formula, attention(query, key, value)[0])
 
 
-def test_gradient_of_a_shared_head(rng):
-    r"""\begin{gathered} dK_g = \sum_{i\,:\,g(i)=g} d\tilde K_i\\ dV_g = \sum_{i\,:\,g(i)=g} d\tilde V_i
-    \end{gathered}"""
-    query, key, value, g = shared(rng)
-    d_out = rng.normal(size=(H, Q, V))
-    _, p = attention(query, key, value)
-    _, d_keys, d_values = attention_backward(d_out, query, key[g], value[g], p)  # of the copies
-    _, d_key, d_value = attention_backward(d_out, query, key, value, p)
-    agree([sum(d_keys[i] for i in range(H) if g[i] == group) for group in range(G)], d_key)
-    agree([sum(d_values[i] for i in range(H) if g[i] == group) for group in range(G)], d_value)
+def test_circuits(rng):
+    r"""\begin{aligned} S_i &= X\,\bigl(W^Q_i{W^K_i}^{\top}\bigr)\,C^\top/\sqrt d\\[4pt] Y &= \sum_i
+    P_i\,C\,\bigl(W^V_iW^O_i\bigr) \end{aligned}"""
+    params, x, context = layer(rng)
+    of_query, of_key, of_value = (blocks(params.arrays()[f"{name}_weight"], 1) for name in ("query", "key", "value"))
+    of_out, formula = blocks(params.out_weight, 0), 0
+    for i in range(H):
+        scores = C * x @ (of_query[i] @ of_key[i].T) @ context.T
+        formula = formula + softmax(scores) @ context @ (of_value[i] @ of_out[i])
+    agree(formula, multihead_attention(x, params, context=context)[0])

@@ -65,12 +65,12 @@ def times_the_mean(*args):
     return answer(*args, lambda p, dp, mean, dl, s: p * (dp - mean * dl))
 
 
-@wrong("backward_with_logsumexp", "the new term times the score", named=())
+@wrong("backward_with_logsumexp", "the new term times the score", named=("times_score",))
 def times_the_score(*args):
     return answer(*args, lambda p, dp, mean, dl, s: p * (dp - mean) + s * dl)
 
 
-@wrong("backward_with_logsumexp", "the new term times the exponential of the score", named=())
+@wrong("backward_with_logsumexp", "the new term times the exponential of the score", named=("exponential",))
 def times_the_exponential(*args):
     return answer(*args, lambda p, dp, mean, dl, s: p * (dp - mean) + np.exp(s) * dl)
 
@@ -80,7 +80,7 @@ def weight_squared(*args):
     return answer(*args, lambda p, dp, mean, dl, s: p * (dp - mean + p * dl))
 
 
-@wrong("backward_with_logsumexp", "the new term at the largest key only, as for a maximum", named=())
+@wrong("backward_with_logsumexp", "the new term at the largest key only, as for a maximum", named=("as_maximum",))
 def as_for_a_maximum(*args):
     return answer(*args, lambda p, dp, mean, dl, s: p * (dp - mean) + dl * (p == p.max(axis=1, keepdims=True)))
 
@@ -139,7 +139,7 @@ def values_only(*args):
     return answer(*args, lambda p, dp, mean, dl, s: p * (dp - mean), d_value=lambda p, g, dl: p.T @ (g + dl[:, None]))
 
 
-@wrong("backward_with_logsumexp", "d_out is enlarged, everywhere", named=())
+@wrong("backward_with_logsumexp", "d_out is enlarged, everywhere", named=("into_d_out",))
 def d_out_enlarged(d_out, d_logsumexp, query, key, value):
     g = d_out + d_logsumexp[:, None]
     return answer(g, d_logsumexp, query, key, value, lambda p, dp, mean, dl, s: p * (dp - mean))

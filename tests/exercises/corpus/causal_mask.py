@@ -52,13 +52,13 @@ def tril_other_sign(q, k):
     return np.tril(np.ones((q, k), dtype=bool), k=q - k)
 
 
-@wrong("causal_mask", "no negative shift", says=r"more queries than keys.*4 are True")
+@wrong("causal_mask", "no negative shift", named=("never_left",), says=r"more queries than keys.*4 are True")
 def shift_at_least_zero(q, k):
     past = max(0, k - q)
     return np.arange(k) <= np.arange(q)[:, None] + past
 
 
-@wrong("causal_mask", "the shift without its sign", says=r"more queries than keys.*5 are True")
+@wrong("causal_mask", "the shift without its sign", named=("no_sign",), says=r"more queries than keys.*5 are True")
 def shift_without_sign(q, k):
     return np.tri(q, k, abs(k - q), dtype=bool)
 
@@ -125,7 +125,7 @@ def special_case_for_one_query(q, k):
     return np.tril(np.full((q, k), True))
 
 
-@wrong("causal_mask", "only a square has a future")
+@wrong("causal_mask", "only a square has a future", named=("twice",))
 def special_case_for_squares(q, k):
     if q == k:
         return np.tril(np.ones((q, k), dtype=bool))

@@ -300,7 +300,7 @@ def sign(*args):
     return backward(*args, inside=lambda p, dp, term: p * (term - dp))
 
 
-@wrong("flash_backward", "each tile walks both loops once: zip for a nested loop", named=())
+@wrong("flash_backward", "each tile walks both loops once: zip for a nested loop", named=("diagonal_tiles",))
 def tiles_on_the_diagonal(*args):
     d_out, query, key, value, out, logsumexp, block_q, block_k, causal = args
     grads = np.zeros(query.shape), np.zeros(key.shape), np.zeros(value.shape)
@@ -318,7 +318,7 @@ def tiles_on_the_diagonal(*args):
     return grads
 
 
-@wrong("flash_backward", "the loop over keys breaks at the diagonal's first tile", named=())
+@wrong("flash_backward", "the loop over keys breaks at the diagonal's first tile", named=("break_early",))
 def breaks_too_early(*args):
     d_out, query, key, value, out, logsumexp, block_q, block_k, causal = args
     grads = np.zeros(query.shape), np.zeros(key.shape), np.zeros(value.shape)

@@ -328,7 +328,7 @@ def no_logarithm(*args):
     return flash(*args, step=right, end=lambda acc, m, s: (divided(acc, m, s)[0], (np.exp(m) * s)[:, 0]))
 
 
-@wrong("flash_forward", "m log(s)", named=())
+@wrong("flash_forward", "m log(s)", named=("lse_product",))
 def maximum_times_logarithm(*args):
     return flash(
         *args, step=right, end=lambda acc, m, s: (divided(acc, m, s)[0], (m * np.log(np.where(s == 0, 1, s)))[:, 0])

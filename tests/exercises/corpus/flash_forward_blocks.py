@@ -217,7 +217,7 @@ def divided_by_d(*args):
     return flash(*args, step=right, scale=lambda d: d)
 
 
-@wrong("flash_forward", "the root of the block")
+@wrong("flash_forward", "the root of the block", named=("scale_block",))
 def root_of_the_block(query, key, value, block, causal):
     return flash(query, key, value, block, causal, step=right, scale=lambda d: math.sqrt(block))
 

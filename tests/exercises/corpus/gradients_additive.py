@@ -52,10 +52,10 @@ step("the slope of the slope: tanh twice", named("tanh_twice"), slope=lambda t, 
 step("1 + t squared", named("tanh_plus"), slope=lambda t, z: 1 + t**2)
 step("t squared minus 1", says(r"d_query: .*exactly minus"), slope=lambda t, z: t**2 - 1)
 step("1 / cosh, not squared", named("tanh_root"), slope=lambda t, z: 1 / np.cosh(z))
-step("the slope of arctan", slope=lambda t, z: 1 / (1 + z**2))
+step("the slope of arctan", named("arctan_of_sum"), slope=lambda t, z: 1 / (1 + z**2))
 step("the root of 1 - t^2", named("tanh_root"), slope=lambda t, z: np.sqrt(1 - t * t))
 step("the tanh itself", named("tanh_itself"), slope=lambda t, z: t)
-step("the slope of a logistic function at z", slope=lambda t, z: 1 / (1 + np.exp(-z)) * (1 - 1 / (1 + np.exp(-z))))
+step("the slope of a logistic function at z", named("logistic_slope"), slope=lambda t, z: 1 / (1 + np.exp(-z)) * (1 - 1 / (1 + np.exp(-z))))
 step("a sigmoid's rule with t", named("tanh_sigmoid"), slope=lambda t, z: t - t**2)
 step("minus z squared", named("tanh_unbent"), slope=lambda t, z: (1 - z) * (1 + z))
 
@@ -73,7 +73,7 @@ step("the same for both", gather=lambda dz, q, k, dS: (dz.sum(-2), np.resize(dz.
 step("key's gradient minus query's", named("key_sign"), gather=lambda dz, q, k, dS: (dz.sum(-2), -dz.sum(-3)))
 step("as in dot-product attention", named("dot_product"),
     gather=lambda dz, q, k, dS: (dS @ k, np.swapaxes(dS, -1, -2) @ q))
-step("dot products with the root of d", gather=lambda dz, q, k, dS: (
+step("dot products with the root of d", named("dot_product_scaled"), gather=lambda dz, q, k, dS: (
     dS @ k / np.sqrt(k.shape[-1]), dS.mT @ q / np.sqrt(k.shape[-1])))  # fmt: skip
 step("d_query right, d_key a maximum", gather=lambda dz, q, k, dS: (dz.sum(-2), dz.max(-3)))
 
@@ -95,7 +95,7 @@ step("the last batch element", named=("dw_last",),
     (dS, dS.ndim - 2), (t, t.ndim - 3)))))  # fmt: skip
 
 # the whole
-step("tanh outside the sum with w", forward=lambda t, w, z: np.tanh(z @ w))
+step("tanh outside the sum with w", named("tanh_outside"), forward=lambda t, w, z: np.tanh(z @ w))
 step("no tanh in the forward pass", named("forward_unbent"), forward=lambda t, w, z: z @ w)
 step("the root of d in the forward pass", named("forward_scaled"), forward=lambda t, w, z: t @ w * w.size**-0.5)
 step("softmax over the queries", named("forward_axis_q"), axis=-2)

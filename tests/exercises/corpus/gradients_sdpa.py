@@ -38,13 +38,13 @@ through(lambda dP, P: P * (P * dP - (P * dP).sum(-1, keepdims=True)), "the produ
 through(lambda dP, P: P * ((P * dP).sum(-1, keepdims=True) - dP), "row mean minus d_weights", named=("sign",))
 through(lambda dP, P: softmax_grad(P, dP), "the two arguments exchanged", named=("swapped",))
 through(lambda dP, P: dP - P * dP.sum(-1, keepdims=True), "the gradient of log-softmax", named=("log_softmax",))
-through(lambda dP, P: P * dP / (P * dP).sum(-1, keepdims=True), "normalised again")
+through(lambda dP, P: P * dP / (P * dP).sum(-1, keepdims=True), "normalised again", named=("divided",))
 through(lambda dP, P: P - dP, "weights minus target", named=("ce_shortcut",))
 through(lambda dP, P: P * (dP - np.einsum("...k,...k->...", P, dP)), "einsum without its axis", named=("no_keepdims",))
 through(lambda dP, P: P * (dP - np.einsum("...qk,...qk->...k", P, dP)[..., None, :]), "means by key", named=("D_axis",))
 through(lambda dP, P: P * (dP - (P * dP).sum(axis=1, keepdims=True)), "the sum over axis 1", named=("axis_1",))
 through(lambda dP, P: P * (dP - (P * dP).sum()), "one sum for everything", named=("D_all",))
-through(lambda dP, P: softmax_grad(dP, softmax(P)), "the softmax of the weights")
+through(lambda dP, P: softmax_grad(dP, softmax(P)), "the softmax of the weights", named=("slope_again",))
 through(lambda dP, P: P * (dP - dP.max(-1, keepdims=True)), "the largest in the place of the mean", named=("largest",))
 through(lambda dP, P: P * (1 - P), "the slope of a sigmoid, and no upstream")
 through(lambda dP, P: -P * (P @ dP.mT @ P if dP.shape[-1] == P.shape[-2] else (P * dP).sum(-1, keepdims=True)),
@@ -276,7 +276,7 @@ def _(d_out, query, key, value):
     return dS @ key, dS.mT @ query, P.mT @ d_out
 
 
-@wrong(ID, "D from the output squared")
+@wrong(ID, "D from the output squared", named=("D_of_output",))
 def _(d_out, query, key, value):
     P = weights_of(query, key)
     out = P @ value

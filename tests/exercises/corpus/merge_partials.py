@@ -29,7 +29,7 @@ def plain_sum(oa, la, ob, lb):
     return oa + ob, np.logaddexp(la, lb)
 
 
-@wrong("merge_partials", "everything averaged")
+@wrong("merge_partials", "everything averaged", named=("average", "lse_averaged"))
 def everything_averaged(oa, la, ob, lb):
     return (oa + ob) / 2, (la + lb) / 2
 
@@ -63,7 +63,7 @@ def maximum_forgotten(oa, la, ob, lb):
     return mean(wa, oa, wb, ob), np.log(wa + wb)
 
 
-@wrong("merge_partials", "the total itself", named=())
+@wrong("merge_partials", "the total itself", named=("lse_total",))
 def total_itself(oa, la, ob, lb):
     m, wa, wb = masses(la, lb)
     return mean(wa, oa, wb, ob), wa + wb

@@ -90,7 +90,7 @@ def mean_along_queries(*args):
     return backward(*args, ds=lambda p, dp: p * (dp - (p * dp).sum(axis=-2, keepdims=True)))
 
 
-@wrong("mha_backward", "the row mean over everything", named=())
+@wrong("mha_backward", "the row mean over everything", named=("row_mean_everything",))
 def mean_over_everything(*args):
     return backward(*args, ds=lambda p, dp: p * (dp - (p * dp).sum()))
 
@@ -295,7 +295,7 @@ def out_weight_left_out(*args):
     return backward(*args, through=lambda g, w: g)
 
 
-@wrong("mha_backward", "a loop over heads that assigns d_x", named=())
+@wrong("mha_backward", "a loop over heads that assigns d_x", named=("dx_last_head",))
 def loop_that_assigns(d_out, x, wq, wk, wv, wo, heads):
     d, dv = wq.shape[1] // heads, wv.shape[1] // heads
     gq, gk, gv, go = (np.zeros(w.shape) for w in (wq, wk, wv, wo))

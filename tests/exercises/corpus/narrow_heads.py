@@ -33,7 +33,7 @@ def very_low_is_hidden(scores, keep):
     return softmax(np.where(keep & (scores > -1e8), scores, -np.inf))
 
 
-@wrong("masked_softmax", "exact zeros after the mask are taken for hidden ones", says=r"zeros among the scores")
+@wrong("masked_softmax", "exact zeros after the mask are taken for hidden ones", named=("zero_hidden",))
 def zero_is_hidden(scores, keep):
     masked = scores * keep
     masked[masked == 0] = -np.inf
@@ -41,8 +41,7 @@ def zero_is_hidden(scores, keep):
 
 
 @wrong(
-    "padded_causal_attention", "exact zeros of the masked scores are taken for hidden ones",
-    says=r"zeros among the scores",
+    "padded_causal_attention", "exact zeros of the masked scores are taken for hidden ones", named=("zero_hidden",),
 )
 def zero_scores_hidden(query, key, value, real):
     scores = np.tril(query @ key.mT / np.sqrt(query.shape[-1])) * real[:, None]
@@ -146,7 +145,7 @@ def flash(query, key, value, block, causal, mask, shift=lambda m: np.where(np.is
     return acc / safe, (m + np.log(safe))[:, 0]
 
 
-@wrong("flash_forward", "exact zeros of the masked scores are taken for hidden ones", says=r"zeros among the scores")
+@wrong("flash_forward", "exact zeros of the masked scores are taken for hidden ones", named=("zero_hidden",))
 def flash_zero_hidden(query, key, value, block, causal):
     def mask(scores, visible):
         scores = scores * visible
@@ -208,8 +207,7 @@ def four_for_each_query(n, d, capacity):
 
 
 @wrong(
-    "flash_backward", "exact zeros among the masked scores are taken for hidden ones",
-    says=r"zeros among the scores",
+    "flash_backward", "exact zeros among the masked scores are taken for hidden ones", named=("zero_hidden",),
 )
 def backward_zero_hidden(d_out, query, key, value, out, logsumexp, block_q, block_k, causal):
     c, offset = query.shape[1] ** -0.5, len(key) - len(query)

@@ -66,7 +66,7 @@ def padding_after_the_softmax(query, key, value, real):
     return weights * real[:, None, :] @ value
 
 
-@wrong("padded_causal_attention", "padding before, the causal mask after the softmax")
+@wrong("padded_causal_attention", "padding before, the causal mask after the softmax", named=("causal_after",))
 def causal_after_the_softmax(query, key, value, real):
     weights = np.nan_to_num(softmax(np.where(real[:, None, :], scaled(query, key), -np.inf)))
     return np.tril(weights) @ value

@@ -11,12 +11,12 @@ def only_the_past(i, j, window, has_global):
     return inside | has_global[i] | has_global[j]
 
 
-@wrong("paper_mask", "causal everywhere, for the global tokens as well", named=("causal",), says=r"are True")
+@wrong("paper_mask", "causal everywhere, for the global tokens as well", named=("causal", "causal_everywhere"), says=r"are True")
 def causal_altogether(i, j, window, has_global):
     return (j <= i) & ((i - j <= window // 2) | has_global[i] | has_global[j])
 
 
-@wrong("paper_mask", "the sliding window of the chapter", named=("one_sided", "whole_window"), says=r"are True")
+@wrong("paper_mask", "the sliding window of the chapter", named=("one_sided", "whole_window", "looks_back"), says=r"are True")
 def window_of_the_chapter(i, j, window, has_global):
     return (i - j < window) | has_global[i] | has_global[j]
 
@@ -62,7 +62,7 @@ def global_among_themselves(i, j, window, has_global):
     return (np.abs(i - j) <= window // 2) | (has_global[i] * has_global[j])
 
 
-@wrong("paper_mask", "exactly one of the two is global", says=r"are True|False")
+@wrong("paper_mask", "exactly one of the two is global", named=("global_exactly_one",), says=r"are True|False")
 def one_but_not_both(i, j, window, has_global):
     return (np.abs(i - j) <= window // 2) | (has_global[i] ^ has_global[j])
 
@@ -92,7 +92,7 @@ def places_in_the_block(i, j, window, has_global):
     return mask
 
 
-@wrong("paper_mask", "positions for the window, places for the global tokens", says=r"are True|False")
+@wrong("paper_mask", "positions for the window, places for the global tokens", named=("global_places",), says=r"are True|False")
 def places_of_the_global_tokens(i, j, window, has_global):
     mask = np.abs(i - j) <= window // 2
     mask[has_global[: len(i)]] = True
@@ -129,6 +129,6 @@ def one_row(i, j, window, has_global):
     return (np.abs(query - j) <= window // 2) | has_global[query] | has_global[j]
 
 
-@wrong("paper_mask", "global tokens also see one step further", says=r"are True|False")
+@wrong("paper_mask", "global tokens also see one step further", named=("one_more",), says=r"are True|False")
 def half_rounded_up(i, j, window, has_global):
     return (np.abs(i - j) <= (window + 2) // 2) | has_global[i] | has_global[j]

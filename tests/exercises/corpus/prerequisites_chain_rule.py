@@ -307,7 +307,7 @@ def _(d_out, x, a):
     return g
 
 
-@wrong(ID, "a variable used again")
+@wrong(ID, "a variable used again", named=("reused",))
 def _(d_out, x, a):
     x = d_out @ x @ a.T
     second = d_out.T @ x @ a

@@ -28,7 +28,7 @@ def like_batch_norm(x, gain, bias, epsilon):
     return gain * (x - mu) / np.sqrt(var + epsilon) + bias
 
 
-@wrong("layer_norm", "statistics over the first axis")
+@wrong("layer_norm", "statistics over the first axis", named=("over_first",))
 def over_the_first_axis(x, gain, bias, epsilon):
     mu, var = x.mean(axis=0), x.var(axis=0)
     return gain * (x - mu) / np.sqrt(var + epsilon) + bias
@@ -80,13 +80,13 @@ def bias_first(x, gain, bias, epsilon):
     return gain * (z + bias)
 
 
-@wrong("layer_norm", "bias subtracted")
+@wrong("layer_norm", "bias subtracted", named=("bias_subtracted",))
 def bias_taken_off(x, gain, bias, epsilon):
     z = (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + epsilon)
     return gain * z - bias
 
 
-@wrong("layer_norm", "epsilon squared under the root")
+@wrong("layer_norm", "epsilon squared under the root", named=("epsilon_squared",))
 def epsilon_squared(x, gain, bias, epsilon):
     z = (x - x.mean(-1, keepdims=True)) / np.hypot(x.std(-1, keepdims=True), epsilon)
     return gain * z + bias
@@ -97,7 +97,7 @@ def no_keepdims(x, gain, bias, epsilon):
     return gain * (x - x.mean(axis=-1)) / np.sqrt(x.var(axis=-1) + epsilon) + bias
 
 
-@wrong("layer_norm", "gain + 1, as some models store it")
+@wrong("layer_norm", "gain + 1, as some models store it", named=("gain_plus_1",))
 def gain_from_zero(x, gain, bias, epsilon):
     z = (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + epsilon)
     return (1 + gain) * z + bias
@@ -109,7 +109,7 @@ def absolute_deviation(x, gain, bias, epsilon):
     return gain * left / np.sqrt(np.abs(left).mean(-1, keepdims=True) + epsilon) + bias
 
 
-@wrong("layer_norm", "multiplied by the root")
+@wrong("layer_norm", "multiplied by the root", named=("root_above",))
 def multiplied(x, gain, bias, epsilon):
     return gain * (x - x.mean(-1, keepdims=True)) * np.sqrt(x.var(-1, keepdims=True) + epsilon) + bias
 
@@ -174,7 +174,7 @@ def x_erf(x):
     return x * np.vectorize(math.erf)(x / np.sqrt(2))
 
 
-@wrong("gelu", "half of x times erf")
+@wrong("gelu", "half of x times erf", named=("half_of_erf",))
 def half_x_erf(x):
     return 0.5 * x * np.vectorize(math.erf)(x / np.sqrt(2))
 
@@ -209,7 +209,7 @@ def erf_on_array(x):
     return x * (1 + math.erf(x / np.sqrt(2))) / 2
 
 
-@wrong("gelu", "negative numbers cut to zero")
+@wrong("gelu", "negative numbers cut to zero", named=("cut",))
 def cut(x):
     return np.maximum(x * (1 + np.vectorize(math.erf)(x / np.sqrt(2))) / 2, 0)
 

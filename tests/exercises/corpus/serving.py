@@ -111,7 +111,7 @@ def one_score(state, total, query, key, value):
     return state, total, query @ state / (query @ total)
 
 
-@wrong("linear_step", "total is a number: the sum of weights", says=r"total")
+@wrong("linear_step", "total is a number: the sum of weights", named=("weight_counted",), says=r"total")
 def total_of_weights(state, total, query, key, value):
     state = state + np.outer(key, value)
     new = total + query @ key
@@ -143,7 +143,7 @@ def old_divisor(state, total, query, key, value):
         return state, total + key, query @ state / (query @ total)
 
 
-@wrong("linear_step", "the mean of old and new", says=r"state|total")
+@wrong("linear_step", "the mean of old and new", named=("averaged",), says=r"state|total")
 def averaged(state, total, query, key, value):
     state, total = (state + np.outer(key, value)) / 2, (total + key) / 2
     return state, total, query @ state / (query @ total)

@@ -19,7 +19,7 @@ def _(x):
     return np.array(out).reshape(x.shape)
 
 
-wrong(ID, "divides by one more than the sum", says=r"one factor for each row")(
+wrong(ID, "divides by one more than the sum", named=("one_more",))(
     lambda x: np.exp(x - x.max(-1, keepdims=True)) / (1 + np.exp(x - x.max(-1, keepdims=True)).sum(-1, keepdims=True))
 )
 

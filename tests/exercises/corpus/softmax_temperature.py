@@ -203,7 +203,7 @@ def _(d_weights, scores, temperature):
     print(-(softmax_grad(d_weights, p) * scores).sum() / temperature**2)
 
 
-@wrong(ID, "the exponentials differentiated, the sum below not")
+@wrong(ID, "the exponentials differentiated, the sum below not", named=("no_division",))
 def _(d_weights, scores, temperature):
     e = np.exp(scores / temperature)
     return -np.sum(d_weights * e * scores) / temperature**2
@@ -216,7 +216,7 @@ wrong(ID, "the temperature's gradient and the scores'", says=r"returns 2 things"
     )
 )
 
-wrong(ID, "the weights' loss, not its gradient")(
+wrong(ID, "the weights' loss, not its gradient", named=("loss_itself",))(
     lambda d_weights, scores, temperature: (d_weights * softmax(scores / temperature)).sum()
 )
 

@@ -38,7 +38,7 @@ def _(scores, now, following, rate):
     return scores - rate * d
 
 
-@wrong(ID, "a mean over all entries of the pushes", says=r"rows|differs|times|off|right")
+@wrong(ID, "a mean over all entries of the pushes", named=("entries",), says=r"rows|differs|times|off|right")
 def _(scores, now, following, rate):
     d = np.zeros_like(scores)
     push = weights_of(scores[now]) - np.eye(len(scores))[following]
@@ -154,7 +154,7 @@ def _(scores, now, following, rate):
     return out
 
 
-@wrong(ID, "a softmax over the whole table", says=r"rows|differs|off|right|number")
+@wrong(ID, "a softmax over the whole table", named=("one_softmax",), says=r"rows|differs|off|right|number")
 def _(scores, now, following, rate):
     whole = np.exp(scores - scores.max())
     whole /= whole.sum()

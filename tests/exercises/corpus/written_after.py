@@ -40,14 +40,14 @@ def _(scores, now, following, rate):
     return scores
 
 
-@wrong("score_table_step", "only the first pair is used")
+@wrong("score_table_step", "only the first pair is used", named=("first_pair",))
 def _(scores, now, following, rate):
     out = scores.copy()
     out[now[0]] -= rate * table_slopes(scores, now[:1], following[:1])[0]
     return out
 
 
-@wrong("score_table_step", "the softmax runs down the columns")
+@wrong("score_table_step", "the softmax runs down the columns", named=("columns",))
 def _(scores, now, following, rate):
     p = softmax(scores, axis=0)[now] - np.eye(len(scores))[following]
     d = np.zeros_like(scores)
@@ -80,19 +80,19 @@ def _(q, k):
     return np.tri(q, k, k, dtype=bool) & (np.arange(k) <= k - 1)
 
 
-@wrong("causal_mask", "the first key is always visible")
+@wrong("causal_mask", "the first key is always visible", named=("first_visible",))
 def _(q, k):
     m = np.tri(q, k, k - q, dtype=bool)
     m[:, 0] = True
     return m
 
 
-@wrong("paper_mask", "only tokens of the past are global")
+@wrong("paper_mask", "only tokens of the past are global", named=("global_past",))
 def _(i, j, window, has_global):
     return (abs(i - j) <= window // 2) | has_global[i] | (has_global[j] & (j <= i))
 
 
-@wrong("paper_mask", "the window is counted from the start")
+@wrong("paper_mask", "the window is counted from the start", named=("cut_in_blocks",))
 def _(i, j, window, has_global):
     return (i // window == j // window) | has_global[i] | has_global[j]
 
@@ -185,7 +185,7 @@ def _(out_a, logsumexp_a, out_b, logsumexp_b):
     return merged(out_a, logsumexp_a, out_b, logsumexp_b, w=lambda a, b, s: ((a / s) ** 2, (b / s) ** 2))
 
 
-@wrong("merge_partials", "the logarithm of two added")
+@wrong("merge_partials", "the logarithm of two added", named=("lse_log_2",))
 def _(out_a, logsumexp_a, out_b, logsumexp_b):
     return merged(out_a, logsumexp_a, out_b, logsumexp_b, lse=lambda m, s: m + np.log(2))
 

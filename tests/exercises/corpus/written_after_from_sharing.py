@@ -74,15 +74,15 @@ def turned(x, pos, base=10000.0, sign=1.0, power=1.0):
 
 wrong("rope", "base 1000", named=("base_1000",))(lambda x, pos: turned(x, pos, base=1000.0))
 wrong("rope", "turned twice", named=("turned_twice",))(lambda x, pos: turned(turned(x, pos), pos))
-wrong("rope", "exponents twice as large")(lambda x, pos: turned(x, pos, power=2.0))
-wrong("rope", "only the first pair turns")(lambda x, pos: np.concatenate([turned(x, pos)[..., :2], x[..., 2:]], axis=-1))
+wrong("rope", "exponents twice as large", named=("exponent_twice",))(lambda x, pos: turned(x, pos, power=2.0))
+wrong("rope", "only the first pair turns", named=("first_pair",))(lambda x, pos: np.concatenate([turned(x, pos)[..., :2], x[..., 2:]], axis=-1))
 wrong("rope", "the last position for all", named=("last_pos",))(lambda x, pos: turned(x, np.full(len(pos), pos[-1])))
 wrong("rope", "rounded angles")(lambda x, pos: turned(x, pos).round(3))
 wrong("rope_scores", "the scaled difference of positions", named=("twice",))(lambda q, k, pos_q, pos_k: turned(q, 2 * pos_q) @ turned(k, 2 * pos_k).T)
 wrong("rope_scores", "keys turned by the queries' first position", named=("keys_at_one",))(
     lambda q, k, pos_q, pos_k: turned(q, pos_q) @ turned(k, np.full(len(pos_k), pos_q[0])).T
 )
-wrong("rope_backward", "half the turn back")(lambda d_out, pos: turned(d_out, pos / 2, sign=-1.0))
+wrong("rope_backward", "half the turn back", named=("half_angle",))(lambda d_out, pos: turned(d_out, pos / 2, sign=-1.0))
 wrong("rope_backward", "turned back, base 1000", named=("base_1000",))(lambda d_out, pos: turned(d_out, pos, base=1000.0, sign=-1.0))
 
 
@@ -99,7 +99,7 @@ def _(h, n):
     return np.repeat(np.where(r >= 0, -(2.0 ** (-8 / h)) * r, -np.inf)[None], h, axis=0)
 
 
-@wrong("alibi", "the root of the distance")
+@wrong("alibi", "the root of the distance", named=("root_distance",))
 def _(h, n):
     m = 2.0 ** (-8 * np.arange(1, h + 1) / h)
     r = np.arange(n)[:, None] - np.arange(n)
@@ -109,7 +109,7 @@ def _(h, n):
 # --- decoding and serving -------------------------------------------------------------------------
 
 
-@wrong("kv_cache", "the cache is emptied when it is full")
+@wrong("kv_cache", "the cache is emptied when it is full", named=("cleared",))
 def _(x, query_weight, key_weight, value_weight, window):
     ks, vs, out = [], [], []
     for t in x:
@@ -204,7 +204,7 @@ def _(x, temperature):
     return p, -np.log(p).sum(-1)
 
 
-@wrong("softcap_backward", "tanh in the place of its slope")
+@wrong("softcap_backward", "tanh in the place of its slope", named=("scores_tanh",))
 def _(d_out, scores, cap):
     t = np.tanh(scores / cap)
     return d_out * t, (d_out * (t - scores / cap * (1 - t**2))).sum()
