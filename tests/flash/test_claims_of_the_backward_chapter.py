@@ -38,7 +38,7 @@ def in_tiles(d_out, query, key, value, cut, version):
         ell = own_logsumexp if version == "ℓ of the tile" else logsumexp
         weights = np.exp(c * query @ key[part].T - ell[:, None])
         d_scores = weights * (d_out @ value[part].T - row_mean.sum(axis=1, keepdims=True))
-        c_again = 1 if version == "no c" else c
+        c_again = 1 if version == "no c in dQ, dK" else c
         shares.append((c_again * d_scores @ key[part], c_again * d_scores.T @ query, weights.T @ d_out))
     d_query, d_key, d_value = zip(*shares, strict=True)
     return sum(d_query), np.concatenate(d_key), np.concatenate(d_value)
@@ -51,7 +51,7 @@ def test_what_each_test_finds_and_that_none_of_them_finds_a_forgotten_scale(seed
     added = np.random.default_rng(seed + 100).standard_normal(size[3])
     right = attention_backward(d_out, query, key, value, attention(query, key, value)[1])
     passes = {}
-    for version in ("right", "no D", "D of the tile", "ℓ of the tile", "no c"):
+    for version in ("right", "no D", "D of the tile", "ℓ of the tile", "no c in dQ, dK"):
         got = in_tiles(d_out, query, key, value, size[1] // 2, version)
         moved = in_tiles(d_out, query, key, value + added, size[1] // 2, version)
         tests = worst(got[:2], moved[:2]) < 1e-12, np.abs(got[2].sum(axis=0) - d_out.sum(axis=0)).max() < 1e-12
@@ -62,7 +62,7 @@ def test_what_each_test_finds_and_that_none_of_them_finds_a_forgotten_scale(seed
         "no D": (False, True, True, False),
         "D of the tile": (True, True, False, False),
         "ℓ of the tile": (True, False, False, False),
-        "no c": (True, True, True, False),
+        "no c in dQ, dK": (True, True, True, False),
     }
 
 
@@ -73,9 +73,9 @@ def test_a_difference_quotient_finds_the_forgotten_scale(seed, size):
     step = 1e-6 * np.random.default_rng(seed + 100).standard_normal(query.shape)
     loss = lambda moved: (d_out * attention(moved, key, value)[0]).sum()
     quotient = (loss(query + step) - loss(query - step)) / 2
-    slope = {each: (in_tiles(d_out, query, key, value, 5, each)[0] * step).sum() for each in ("right", "no c")}
+    slope = {each: (in_tiles(d_out, query, key, value, 5, each)[0] * step).sum() for each in ("right", "no c in dQ, dK")}
     assert abs(quotient - slope["right"]) < 1e-4 * abs(slope["right"])
-    assert slope["no c"] == pytest.approx(np.sqrt(size[2]) * slope["right"])
+    assert slope["no c in dQ, dK"] == pytest.approx(np.sqrt(size[2]) * slope["right"])
 
 
 def test_what_is_kept_beyond_what_every_layer_keeps():
