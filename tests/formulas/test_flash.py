@@ -94,8 +94,8 @@ def test_forward_traffic():
 
 
 def test_backward(rng):
-    r"""\begin{aligned} D &= \operatorname{rowsum}(dO\odot O)\\ P &= e^{S-\ell}\\ dP &= dO_{\mathcal
-    R}\,V_{\mathcal C}^{\top}\\ dS &= P\odot(dP - D)\\ dV_{\mathcal C} &\mathrel{+}= P^{\top}dO_{\mathcal
+    r"""\begin{aligned} D &= \operatorname{rowsum}(dO\odot O)\\ S &= c\,Q_{\mathcal R}K_{\mathcal C}^{\top}\\ P &=
+    e^{S-\ell}\\ dP &= dO_{\mathcal R}\,V_{\mathcal C}^{\top}\\ dS &= P\odot(dP - D)\\ dV_{\mathcal C} &\mathrel{+}= P^{\top}dO_{\mathcal
     R}\\ dQ_{\mathcal R} &\mathrel{+}= c\,dS\,K_{\mathcal C}\\ dK_{\mathcal C} &\mathrel{+}=
     c\,dS^{\top}Q_{\mathcal R} \end{aligned}"""
     query, key, value, d_out = heads_of(rng)
@@ -104,7 +104,8 @@ def test_backward(rng):
     row_mean = rowsum(d_out * out)
     for rows in (slice(0, 2), slice(2, 3)):
         for columns in BLOCKS:
-            p = np.exp(C * query[rows] @ key[columns].T - logsumexp[rows, np.newaxis])
+            scores = C * query[rows] @ key[columns].T
+            p = np.exp(scores - logsumexp[rows, np.newaxis])
             d_p = d_out[rows] @ value[columns].T
             d_scores = p * (d_p - row_mean[rows])
             d_value[columns] += p.T @ d_out[rows]
