@@ -169,7 +169,8 @@ def test_the_root_lets_a_match_win_and_chance_not_and_neither_other_scale_does_b
     for name, scale in (("none", 1.0), ("root", 1 / np.sqrt(d)), ("d", 1 / d)):
         _, match = attention(query, query, query, scale=scale)
         _, chance = attention(query, key, key, scale=scale)
+        assert (match.argmax(axis=-1) == np.arange(32)).all()  # under every scale
         found[name] = match.diagonal(axis1=-2, axis2=-1).mean(), chance.max(axis=-1).mean()
     assert found["root"][0] > 0.95 and found["root"][1] < 0.25
     assert found["none"][1] > 0.9  # chance wins
-    assert found["d"][0] < 0.15  # the match is lost
+    assert 0.07 < found["d"][0] < 0.1  # the match leads, with 8 % of the weight
