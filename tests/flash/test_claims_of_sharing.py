@@ -319,7 +319,7 @@ def test_travelling_queries_in_bytes():
 def test_the_tokens_that_a_ring_needs(page):
     each = page["tokens_each"]
     assert [round(8 * each(rate), -3) for rate in (450e9, 50e9)] == [18e3, 158e3]
-    assert each(450e9, operations=10, numbers=4 + 2) == pytest.approx(1.5 * each(450e9, operations=10, numbers=4))
+    assert each(450e9, operations=10, numbers=4 + 2) == pytest.approx(1.5 * each(450e9, operations=10, numbers=4), abs=1)
 
 
 def test_the_traffic_that_was_measured_on_an_a100():
