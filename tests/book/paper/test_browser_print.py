@@ -122,7 +122,7 @@ def numbers_of_questions(small):
 
 
 def test_an_answer_stands_at_the_end_of_its_chapter_and_page_numbers_lead_there_and_back(book, small):
-    """Also the answer to a quick check; a reader on paper can think first."""
+    """Also the answer to the last question; a reader on paper can think first."""
     numbers = numbers_of_questions(small)
 
     def named(pattern):
@@ -136,7 +136,7 @@ def test_an_answer_stands_at_the_end_of_its_chapter_and_page_numbers_lead_there_
     assert [(number, answer, question) for number, question, answer in back] == there
     whole = "".join(book.texts)
     answers = [found.start() for found in re.finditer(r"Answer \d, to", whole)]
-    in_order = [whole.rindex("Quick check."), *answers, whole.index("HINT 1 OF")]
+    in_order = [whole.rindex("Predict first."), *answers, whole.index("HINT 1 OF")]
     assert in_order == sorted(in_order)
     asked = {note["/Dest"] for note in links(book.reader) if "/Dest" in note and "--predict-" in note["/Dest"]}
     assert len(asked) == len(numbers)
@@ -144,7 +144,7 @@ def test_an_answer_stands_at_the_end_of_its_chapter_and_page_numbers_lead_there_
 
 def test_the_index_of_exercises_fills_its_page_and_names_the_pages_of_the_exercises(book):
     page = place(book, "chapters-exercises")
-    assert place(book, "chapters-running") == page + 2
+    assert place(book, "chapters-running") - page in (2, 3)  # the list, and the commands behind it
     begin = book.texts[page - 1]
     assert begin.count("easy") + begin.count("medium") + begin.count("hard") > 25 and "Solved" not in begin
     assert re.search(r"Level\s+Minutes\s+Page", begin)

@@ -3,8 +3,8 @@
 import re
 
 CHAPTER, TITLE = "chapters/03_gradients", "3. Derive the backward pass and catch a planted mistake"
-# Pictures, a figure with steps, tables, formulas, an exercise, a prediction and a quick check
-SECTIONS = ["the-question", "five-gradients-one-of-them-right", "something-learns", "quick-check"]
+# Pictures, a figure with steps, tables, formulas, an exercise and predictions
+SECTIONS = ["the-question", "five-gradients-one-of-them-right", "something-learns", "recap"]
 RUNNING = "Run the cells in your browser"
 PRINTED = [CHAPTER, "chapters/exercises", "chapters/running"]
 
