@@ -86,7 +86,7 @@ def test_a_formula_scrolls_by_keyboard(phone):
     page.wait_for_function("document.activeElement.scrollLeft > 0")
 
 
-@pytest.mark.parametrize("name", ["chapters/02_attention.html", pytest.param("chapters/06_flash.html", marks=pytest.mark.thorough)])
+@pytest.mark.parametrize("name", ["chapters/03_gradients.html", pytest.param("chapters/06_flash.html", marks=pytest.mark.thorough)])
 def test_a_figure_in_steps_moves_by_keyboard(name, desk):
     page = desk.open(name)
     figure = page.locator("figure.stepped").first

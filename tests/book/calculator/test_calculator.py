@@ -108,16 +108,12 @@ def test_what_cannot_be_counted_is_said_with_its_field(name, value, said, ask):
     assert ask([MODEL | {name: value}]) == [[name, said]]
 
 
-def test_its_models_are_those_of_the_page_and_of_chapter_10():
+def test_its_models_are_those_of_the_page():
     source = SCRIPT.read_text(encoding="utf-8")
     presets = {name: json.loads(values) for name, values in re.findall(r'^    "(.+)": (\[[\d, ]+\]),$', source, re.M)}
     assert len(presets) == 5
-    cells = {}
-    for name in ("costs", "10_decoding"):
-        notebook = nbformat.read(ROOT / "chapters" / f"{name}.ipynb", as_version=4)
-        cells |= {cell.id: cell.source for cell in notebook.cells}
+    notebook = nbformat.read(ROOT / "chapters" / "costs.ipynb", as_version=4)
+    (shapes,) = (cell.source for cell in notebook.cells if cell.id == "models-shapes")
     found = {}
-    exec(cells["models-shapes"].partition("rows = ")[0] + cells["size-run"].partition("rows = ")[0], found)
+    exec(shapes.partition("rows = ")[0], found)
     assert presets == {name: list(shape) for name, shape in found["models"].items()}
-    chapter = {name: (layers, heads, g, d) for name, (layers, _, heads, g, d, *_) in presets.items()}
-    assert chapter == found["shapes"]
