@@ -37,42 +37,28 @@ def _(x, block):
     return m, s
 
 
-@wrong("flash_forward", "the rescaling of the outputs is forgotten", named=("o_no_rescale",))
-def _(query, key, value, block, causal):
+def tiled(query, key, value, block, causal, aligned=True, rescaled=True):
+    """The book's loop in other words, with one mistake if an argument is False."""
     n, k = len(query), len(key)
     a, m, s = np.zeros((n, value.shape[1]), query.dtype), np.full(n, -np.inf, query.dtype), np.zeros(n, query.dtype)
     for start in range(0, k, block):
         keys, values = key[start : start + block], value[start : start + block]
         x = query @ keys.T / query.shape[1] ** 0.5
         if causal:
-            x = np.where(start + np.arange(len(keys)) <= np.arange(n)[:, None] + k - n, x, -np.inf)
-        new = np.maximum(m, x.max(1))
-        safe = np.where(np.isneginf(new), 0, new)
-        e = np.exp(x - safe[:, None])
-        s = s * np.exp(m - safe) + e.sum(1)
-        a = a + e @ values
-        m = new
-    seen = s > 0
-    s = np.where(seen, s, 1)
-    return a / s[:, None], m + np.log(s)
-
-
-@wrong("flash_forward", "queries are aligned with the first keys", named=("no_offset",))
-def _(query, key, value, block, causal):
-    n, k = len(query), len(key)
-    a, m, s = np.zeros((n, value.shape[1]), query.dtype), np.full(n, -np.inf, query.dtype), np.zeros(n, query.dtype)
-    for start in range(0, k, block):
-        keys, values = key[start : start + block], value[start : start + block]
-        x = query @ keys.T / query.shape[1] ** 0.5
-        if causal:
-            x = np.where(start + np.arange(len(keys)) <= np.arange(n)[:, None], x, -np.inf)
+            x = np.where(start + np.arange(len(keys)) <= np.arange(n)[:, None] + aligned * (k - n), x, -np.inf)
         new = np.maximum(m, x.max(1))
         safe = np.where(np.isneginf(new), 0, new)
         e = np.exp(x - safe[:, None])
         f = np.exp(m - safe)
-        s, a, m = s * f + e.sum(1), a * f[:, None] + e @ values, new
+        s, a, m = s * f + e.sum(1), (a * f[:, None] if rescaled else a) + e @ values, new
     s = np.where(s > 0, s, 1)
     return a / s[:, None], m + np.log(s)
+
+
+wrong("flash_forward", "the rescaling of the outputs is forgotten", named=("o_no_rescale",))(
+    lambda query, key, value, block, causal: tiled(query, key, value, block, causal, rescaled=False))
+wrong("flash_forward", "queries are aligned with the first keys", named=("no_offset",))(
+    lambda query, key, value, block, causal: tiled(query, key, value, block, causal, aligned=False))
 
 
 @wrong("flash_traffic", "a pass that is not full is left out", named=("drop_tail",))
