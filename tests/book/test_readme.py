@@ -7,7 +7,9 @@ import nbformat
 import pytest
 import yaml
 
+from attnexercises import check
 from attnexercises.engine.registry import registry
+from attnlib.softmax import softmax
 from tools.notebooks.reading_time import STATED
 from tools.recorded.looks import PICTURE, TEXT
 
@@ -38,7 +40,7 @@ def hours(minutes):
 
 def test_the_hours_are_those_of_the_chapters_and_exercises():
     whole = f"about {round(reading('*') / 60)} hours to read, and the {len(registry())} exercises"
-    said = f"All chapters together take {whole} about {round(doing() / 60)} hours more."
+    said = f"The thirteen chapters, the mathematics and the puzzles take {whole} about {round(doing() / 60)} hours more."
     assert said in WORDS, f"README.md has to say: {said}"
     assert said in FIRST_PAGE, f"chapters/index.md has to say: {said}"
     first = hours(reading("0[12]_*")), hours(doing("softmax", "attention"))
@@ -85,13 +87,8 @@ def test_every_link_leads_to_a_file():
         assert (ROOT / target).exists(), target
 
 
-def test_the_memory_that_the_first_page_states_is_what_chapter_6_measures():
-    """The numbers of the last row of the chapter's table: the reader's loop, the library's tiles, and the textbook."""
-    pattern = r"for ([\d,]+) tokens and one head your loop needs ([\d.]+) MiB besides its output \(in tiles, as in flash attention, ([\d.]+)\), where the textbook formula needs ([\d.]+);"
-    tokens, *said = (float(number.replace(",", "")) for number in re.search(pattern, FIRST_PAGE).groups())
-    notebook = nbformat.read(ROOT / "chapters" / "06_flash.ipynb", as_version=4)
-    (cell,) = [cell for cell in notebook.cells if cell.id == "peak-run"]
-    (shown,) = [output.data["text/plain"] for output in cell.outputs if "data" in output]
-    *_, row = [line.split() for line in shown.splitlines()]
-    assert int(row[0]) == tokens
-    assert [float(row[i]) for i in (3, 4, 1)] == said
+def test_the_verdict_that_the_first_page_shows_is_what_the_check_prints(capsys):
+    page = (ROOT / "chapters" / "index.md").read_text(encoding="utf-8")
+    code, shown = re.search(r"```python\n(def sdpa.+?)```.+?```text\n(.+?)```", page, re.S).groups()
+    exec(code, {"softmax": softmax, "check": check})
+    assert capsys.readouterr().out == shown
