@@ -29,7 +29,7 @@ def induction(word, letters, back=1, over=False, reads_own=False, residual=True)
     after = residual * start
     after[:, own if over else note] += copied
     keys = after[:, own if over or reads_own else note]
-    return attention(20 * after[:, own], keys, after[:, own], causal=True)[0]
+    return attention(10 * np.sqrt(letters) * after[:, own], keys, after[:, own], causal=True)[0]
 
 
 BROKEN = {"two back": {"back": 2}, "over the letter": {"over": True}, "own letter": {"reads_own": True}}
@@ -62,6 +62,36 @@ def test_each_part_of_the_pair_is_needed(seed, letters):
         for name, way in {"right": {}, **BROKEN}.items():
             said = set(np.flatnonzero(induction(word, letters + 1, **way)[i] > 0.9))
             assert (said == followers) == (name == "right"), name
+
+
+@pytest.mark.parametrize("letters", [6, 20])
+@pytest.mark.parametrize("seed", range(8))
+def test_broken_pairs_are_mostly_wrong_where_letters_may_repeat(seed, letters):
+    """Plain random texts, as in the chapter's table: a broken pair is right by chance, where a letter follows itself."""
+    rng, right = np.random.default_rng(seed), {name: [] for name in ("right", *BROKEN)}
+    for _ in range(50):
+        word = [0, *rng.integers(1, letters + 1, size=2 * letters)]
+        said = {name: induction(word, letters + 1, **way) > 0.9 for name, way in {"right": {}, **BROKEN}.items()}
+        for i in range(1, len(word)):
+            followers = {word[j + 1] for j in range(i) if word[j] == word[i]}
+            if len(followers) == 1:
+                for name, rows in said.items():
+                    right[name].append(set(np.flatnonzero(rows[i])) == followers)
+    assert all(right.pop("right"))
+    assert max(np.mean(hits) for hits in right.values()) < 0.5
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("letters", [4, 10, 26])
+def test_the_pair_stays_sharp_and_writes_on(seed, letters):
+    """With the factor of 10 √d; a fixed factor of 20 gives less than 0.7 of the guess to one of 26 letters."""
+    word = [0, *(1 + np.random.default_rng(seed).permutation(letters))]
+    text = [*word, word[1]]
+    for _ in range(2 * letters):
+        guess = induction(text, letters + 1)[-1]
+        assert guess.max() > 0.9
+        text.append(int(guess.argmax()))
+    assert text == [0, *(4 * word[1:])][: len(text)]
 
 
 def test_without_a_dot_the_first_letter_carries_its_own_note():
@@ -328,7 +358,7 @@ TRAINED = Path(__file__).parents[2] / "chapters" / "data" / "trained.npz"
 
 
 def looks_in_rounds(seed, params, alphabet):
-    """The chapter's two shares: of layer 1 at the token before, of layer 2 after the own letter."""
+    """The shares of layer 1 at the token before, in both copies, and of layer 2 after the own letter."""
     rng = np.random.default_rng(seed)
     text = 2 * "".join(rng.permutation(list(alphabet))[: rng.integers(5, 11)])
     _, inside = transformer(encode(text, alphabet), params, heads=1)
@@ -380,3 +410,22 @@ def test_the_trained_model_looks_as_the_pair_does_and_an_untrained_one_does_not(
     random = init_transformer(np.random.default_rng(seed), vocabulary=20, n=24, m=48, heads=1, layers=2)
     one_back, after_own = looks_in_rounds(seed, random, trained.alphabet)
     assert max(one_back, after_own) < 0.5
+
+
+@pytest.mark.parametrize("seed", range(100, 116))
+@pytest.mark.parametrize("letters", [7, 10, 12])
+def test_without_either_layer_most_guesses_are_wrong(letters, seed):
+    """And without the notes, layer 2 no longer finds the right token. (Among five letters, chance is right too often.)"""
+    trained = load_trained(TRAINED, "induction")
+    rng = np.random.default_rng(seed)
+    once = rng.permuted(np.tile(np.arange(20), (25, 1)), axis=1)[:, :letters]
+    tokens, right, looks = np.hstack([once, once]), [], []
+    for layer in (None, 0, 1):
+        params = dict(trained.params)
+        if layer is not None:
+            params[f"{layer}.out_weight"] = np.zeros_like(params[f"{layer}.out_weight"])
+        logits, inside = transformer(tokens, params, heads=1)
+        right.append((np.asarray(logits).argmax(axis=-1)[:, letters:-1] == tokens[:, letters + 1 :]).mean())
+        looks.append(np.diagonal(inside.weights[1][:, 0], 1 - letters, 1, 2)[:, 1:].mean())
+    assert right[0] > 0.95 and max(right[1:]) < 0.35
+    assert looks[0] > 0.95 and looks[1] < 0.35
