@@ -1,5 +1,6 @@
 """What chapter 12 says of the model that writes, with other places, other windows, and counts as its rival."""
 
+import itertools
 import json
 from pathlib import Path
 
@@ -89,6 +90,37 @@ def test_counts_do_better_than_the_writer(writer, prose):
     assert abs(counted(seen, held_out, 4, kneser_ney=False) - whole) < 0.06, "the control: mixed simply, counts are no better"
     assert 0 < eight - whole < 0.04 and whole < np.log(30) / 2
     assert from_last(writer, prose[1], 3, step=5) > whole + 0.3  # three are not enough for the model
+
+
+@pytest.mark.thorough
+def test_copies_would_help_the_writer_by_little(writer, prose):
+    """What followed the longest match in the last 128 characters, mixed in, at all places. The control copies from elsewhere."""
+    held_out = prose[1]
+    places, text = np.arange(127, len(held_out) - 1), "".join(writer.alphabet[i] for i in held_out)
+    weights = []
+    for ends in np.array_split(places, 40):
+        logits, _ = transformer(held_out[ends[:, np.newaxis] - np.arange(64)[::-1]], writer.params, **BLOCK)
+        p = cross_entropy(logits[:, -1], held_out[ends + 1])[1]
+        weights.append(p[np.arange(len(ends)), held_out[ends + 1]])
+    weights, matches = np.concatenate(weights), []
+    for i in places:
+        window, length, place = text[i - 127 : i + 1], 8, -1
+        while length > 1 and place < 0:
+            place, length = window.rfind(window[-length:], 0, -1), length - 1
+        matches.append((length + 1, text[i - 127 + place + length + 1]) if place >= 0 else (0, None))
+
+    def gain(copies):
+        hit, lengths = np.array([copy == text[i + 1] for i, copy in zip(places, copies, strict=True)]), np.array([m[0] for m in matches])
+        early, mixed = np.arange(len(places)) < len(places) // 2, weights.copy()
+        for length, half in itertools.product(range(2, 9), (early, ~early)):
+            fit, here = (lengths == length) & ~half, (lengths == length) & half
+            best = max(np.linspace(0, 0.9, 91), key=lambda share: np.log((1 - share) * weights[fit] + share * hit[fit]).sum())
+            mixed[here] = (1 - best) * weights[here] + best * hit[here]
+        return np.log(mixed).mean() - np.log(weights).mean()
+
+    copies = [copy for _, copy in matches]
+    assert 0.012 < gain(copies) < 0.025
+    assert gain(np.random.default_rng(0).permutation(np.array(copies, object))) < 0.003
 
 
 def test_seven_other_writers_are_as_good():

@@ -14,8 +14,6 @@ import numpy as np
 
 from attnlib.training import (
     accuracy,
-    adam_start,
-    adam_step,
     cross_entropy,
     cross_entropy_backward,
     encode,
@@ -111,6 +109,16 @@ def mean_rank(A):
     return (A < A.diagonal()[:, np.newaxis]).sum(axis=1).mean()
 
 
+def scores_of_one(params, texts):
+    """Of a single layer: the previous-token score of its head, its induction score, and how much is right."""
+    weights = transformer(texts.tokens, params, heads=1)[1].weights[0]
+    return [
+        previous_token_score(weights, keep=first_seen(texts.tokens))[0],
+        induction_score(weights, texts.tokens)[0],
+        right(params, texts, heads=1),
+    ]
+
+
 def two(seed, steps=300):
     size = dict(vocabulary=20, n=24, m=48, heads=1, layers=2)
     kept, losses = learn(seed, words, steps, size, heads=1)
@@ -132,14 +140,14 @@ def two(seed, steps=300):
         right(end, texts, heads=1, without=gone)
         for gone in ({(0, 0)}, {(0, 0): mean[0, 0]}, {(1, 0)}, {(1, 0): mean[1, 0]})
     ]
-    _, beside = learn(seed, words, steps, size | dict(layers=1), heads=1)
+    alone, beside = learn(seed, words, steps, size | dict(layers=1), heads=1)
     grids = circuits(end)
     by_chance = circuits(init_transformer(np.random.default_rng(seed), **size))[0]
     return dict(
         start=seed, plateau=losses[50:60].mean(), beside=beside[50:60].mean(), half=half,
         previous=curves[steps][0], induction=curves[steps][1], right=curves[steps][2], without=without,
         seen=[guesses_seen(end, texts, heads=1, without={(layer, 0): mean[layer, 0]}) for layer in (0, 1)],
-        circuits=[rows_won(A) for A in grids], by_chance=rows_won(by_chance), without_note=mean_rank(grids[1]),
+        alone=scores_of_one(alone[steps], texts), circuits=[rows_won(A) for A in grids], by_chance=rows_won(by_chance), without_note=mean_rank(grids[1]),
     )  # fmt: skip
 
 
@@ -154,76 +162,6 @@ OTHERS = ((48, 0.003, 300), (48, 0.003, 900), (48, 0.03, 300), (48, 0.03, 1500),
 
 def others(seed):
     return dict(start=seed) | {f"{width} {peak} {steps}": right_at(seed, width, peak, steps) for width, peak, steps in OTHERS}
-
-
-class HalfRight(Exception):
-    """Half of the letters that count are right."""
-
-
-def given(seed, steps=300):
-    """The step at which half are right, if some parts begin as training left them. All of them are trained on.
-
-    The control takes the layer from a third model, which was trained just as well but has other embeddings.
-    """
-    shape = dict(vocabulary=20, n=24, m=48, heads=1, layers=2)
-    end, other = (learn(base + seed, words, 300, shape, heads=1)[0][300] for base in (100, 200))
-    texts, found = fresh_texts(), dict(start=seed)
-    outside = ("tokens", "positions", "unembedding")
-    for name, layer, source in (
-        ("letters", (), end), ("layer 1", "0.", end), ("layer 2", "1.", end), ("other layer 1", "0.", other), ("other layer 2", "1.", other),
-    ):  # fmt: skip
-        rng = np.random.default_rng(seed)
-        start = init_transformer(rng, **shape)
-        start |= {key: end[key] for key in outside} | {key: source[key] for key in start if key.startswith(layer)}
-
-        def report(step, loss, params):
-            if step % 5 == 0 and right(params, texts, heads=1) > 0.5:
-                raise HalfRight(step)
-
-        try:
-            train(
-                start, lambda rng=rng: words(rng), lambda params, batch: transformer_loss(params, batch, heads=1), steps=steps,
-                rate=lambda step: warmup_cosine(step, steps, peak=0.01, warmup=20), report=report,
-            )  # fmt: skip
-            found[name] = 0  # not within these steps
-        except HalfRight as half:
-            found[name] = half.args[0]
-    return found
-
-
-ASKS = ("query_weight", "key_weight")
-REST = ("tokens", "positions", "unembedding", "value_weight", "out_weight")
-
-
-def paced(seed, slow=(), peak=0.03, width=48, steps=300, factor=1 / 3):
-    """Two layers at a high rate, where the arrays in `slow` take steps of a third: how sharp at step 50, right at the end."""
-    rng, texts = np.random.default_rng(seed), fresh_texts()
-    params = init_transformer(rng, vocabulary=20, n=24, m=width, heads=1, layers=2)
-    state = adam_start(params)
-    for step in range(1, steps + 1):
-        _, slopes = transformer_loss(params, words(rng), heads=1)
-        rate = warmup_cosine(step, steps, peak=peak, warmup=20)
-        moved, state = adam_step(params, slopes, state, rate=rate, beta2=0.99)
-        params = {key: params[key] + (factor if key.endswith(slow) else 1) * (moved[key] - params[key]) for key in params}
-        if step == 50:
-            _, saved = transformer(texts.tokens, params, heads=1)
-            sharp = np.mean([weights[..., 8:, :].max(axis=-1).mean() for weights in saved.weights])
-    return dict(sharp=sharp, right=right(params, texts, heads=1))
-
-
-PACES = {
-    "48 0.01": dict(peak=0.01),
-    "48 0.03": {},
-    "48 0.03 slow asks": dict(slow=ASKS),
-    "48 0.03 slow rest": dict(slow=REST),
-    "96 0.01": dict(peak=0.01, width=96),
-    "96 0.01 slow asks": dict(peak=0.01, width=96, slow=ASKS),
-}
-
-
-def pace(seed):
-    """Why is a high rate too high? For each setting, how sharp the maps are at step 50, and how much is right at the end."""
-    return dict(start=seed) | {name: list(paced(seed, **setting).values()) for name, setting in PACES.items()}
 
 
 def by_places(make, seed=0, steps=300):
@@ -257,6 +195,12 @@ def one(seed, steps=3000):
         kept, losses = learn(seed, words, steps, start, heads=heads)
         found[f"{heads} heads"] = [right(kept[step], texts, heads=heads) for step in range(500, steps + 1, 500)]
     return found
+
+
+def wide(seed, steps=3000):
+    """One layer again, twice as wide and with eight heads."""
+    kept, _ = learn(seed, words, steps, dict(vocabulary=20, n=24, m=96, heads=8, layers=1), peak=0.003, heads=8)
+    return dict(start=seed, right=right(kept[steps], fresh_texts(512), heads=8))
 
 
 def double(seed, steps=300):
@@ -327,7 +271,7 @@ def writer(seed):
     )  # fmt: skip
 
 
-MODELS = {model.__name__: model for model in (two, others, given, pace, places, one, double, block, writer)}
+MODELS = {model.__name__: model for model in (two, others, places, one, wide, double, block, writer)}
 
 
 def rounded(value):
