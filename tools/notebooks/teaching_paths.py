@@ -34,7 +34,7 @@ ONE_DAY = [
     ("04_masks", ["The question", "Hide a key", "Show a leak", "A query that sees nothing"],
      ["spot_mask", "masked_softmax"]),
     ("05_multihead", ["The question", "The formula", "Heads built by hand", "One large product instead of many small ones"], ["mha"]),
-    ("10_decoding", ["The question", "Old rows never change", "Keep what the new row needs", "What a token costs",
+    ("10_decoding", ["The question", "Do old rows change?", "Keep what the new row needs", "What a token costs",
                      "The bytes of a cache"],
      ["kv_cache", "kv_cache_bytes"]),
 ]  # fmt: skip
