@@ -176,5 +176,5 @@ def _invalid(id, answer, why):
         "one of its numbers is not finite": lambda: not np.isfinite(answer).all(),
         "at least one key is to be visible": lambda: not any(answer[1]),
         "it has more queries than keys": lambda: answer[0] > answer[1],
-        f"{answer[1]} does not divide {answer[0]}": lambda: answer[0] % answer[1] != 0,
+        f"{answer[-1]} does not divide {answer[0]}": lambda: answer[0] % answer[-1] != 0,
     }.get(why, bool)()
