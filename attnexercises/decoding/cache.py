@@ -1,10 +1,13 @@
 """The exercise on decoding one token at a time, with a cache of keys and values and a window."""
 
+import inspect
 import math
 
 import numpy as np
 
+from attnexercises.engine.calls import TIME_LIMIT
 from attnexercises.engine.model import Exercise, Mistake, Probe
+from attnexercises.engine.timelimit import TimeUp, call_within
 
 
 def kv_cache(x, query_weight, key_weight, value_weight, window, *, cache=None):
@@ -46,8 +49,26 @@ def _sizes(n, m, d, v, window, size=1.0):
     return make
 
 
+def _goes_on(answer):
+    """An objection if an answer that takes a cache does not go on with what an earlier call has kept there, otherwise ""."""
+    try:
+        if "cache" not in inspect.signature(answer).parameters:
+            return ""  # the course's own lists are in the stub; a function without them is right as far as it goes
+    except (TypeError, ValueError):
+        return ""
+    x, *weights, window = _sizes(5, 4, 3, 2, 3)(np.random.default_rng(7))
+    kept = [], []
+    try:
+        parts = [call_within(TIME_LIMIT, lambda part=part: answer(part, *weights, window, cache=kept)) for part in (x[:1], x[1:2], x[2:])]
+        goes_on = np.allclose(np.concatenate(parts), _oracle(x, *weights, window))
+    except (TimeUp, Exception) as error:
+        return f"the values are right, but not with `cache=`: given the lists of an earlier call, your function stops with {type(error).__name__}."
+    return "" if goes_on else "the values are right, but not with `cache=`: a second call does not go on where the first one ended."
+
+
 _CACHE = Exercise(
     title="One token at a time", level="medium", minutes=20, blanks=5, oracle=_oracle, solution=kv_cache,
+    method=_goes_on,
     probes=(
         Probe("6 tokens, a window that never fills", _sizes(6, 5, 4, 3, 9)),
         Probe("4 tokens of width 4", _sizes(4, 4, 4, 4, 4), "equal", "All sizes are equal here, so mixed-up axes raise no error."),

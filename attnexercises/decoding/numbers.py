@@ -21,6 +21,7 @@ def _bytes_by_counting():
 
 _BYTES = value_exercise(
     title="How large is the cache?", level="easy", minutes=5, answer=_kv_cache_bytes, oracle=_bytes_by_counting,
+    quantities={"7 layers": 7, "12 query heads": 12, "4 key heads": 4, "80 features": 80, "3 texts": 3, "1000 tokens": 1000},
     mistakes=(
         Mistake("half", "return 2 * -> return",
             "Half of it is missing: either the values, or two of the four bytes of each number.", 2),

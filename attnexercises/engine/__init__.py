@@ -9,8 +9,8 @@ stand in the order in which the path enters them, and it enters no others:
    `session` undoes what the answer changes.
 4. `diagnose` compares the outcomes with the right ones and with those of all known mistakes, which `edits` makes out of
    the solution.
-5. `transposes` finds out whether a `.T` is to blame, and `ignored` whether an argument goes unused. `description` says how
-   a wrong array differs from the right one, which `relations` measures.
+5. `transposes` finds out whether a `.T` is to blame, and `beside_inputs` what the result has to do with the inputs, of
+   which one may go unused. `description` says how a wrong array differs from the right one, which `relations` measures.
 6. `failing_case.smallest` searches for the smallest input that goes wrong, of which `failing_case.case` is a record.
 7. `output` prints the lines, and `failing_case.as_text` or `as_html` shows that input.
 

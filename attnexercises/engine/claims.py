@@ -109,9 +109,9 @@ def _shape(got, want):
 
 
 def _digits(digits, single, rounded):
-    cause = "rounded, or an epsilon in it?"
+    cause = "rounded, or an epsilon or a small step in it?"
     if single:
-        cause = "computed in float32?" + (" Or is an epsilon in it?" if rounded else "")
+        cause = "computed in float32?" + (" Or is an epsilon or a small step in it?" if rounded else "")
     return f"right to about {digits} digits only; {cause}"
 
 
@@ -123,16 +123,22 @@ def _kind(got, want, one):
     return "True or False is expected, not numbers" if want == "b" else "numbers are expected"
 
 
-def _entries(wrong, of, axis, at, first, got, want):
+def _entries(wrong, of, axis, at, first, got, want, side=""):
     """Which numbers are wrong: how many, where, and the first of them."""
     numbers = f"{number(got, told_from=want)} and should be {number(want, told_from=got)}"
     if of == 1:
         return f"the number is {numbers}"
     what = {-1: "column" if len(first) > 1 else "place", -2: "row"}.get(axis, "place")
     where = f", all in {_listed(what, at)}" + f" of axis {len(first) + axis}" * (axis < -2) if at else ""
+    where = f", all {side} the diagonal" if side else where
     how_many = f"all {of} numbers are wrong" if wrong == of else f"{wrong} of {of} numbers are wrong{where}"
     which = "it" if wrong == 1 else f"the first, at [{', '.join(map(str, first))}],"
     return f"{how_many}; {which} is {numbers}"
+
+
+def _times(factor):
+    """Return words such as "2 times ", or "" for 1."""
+    return "" if np.isclose(factor, 1) else f"{number(factor)} times "
 
 
 def _listed(noun, places):
@@ -167,6 +173,17 @@ WORDS = {
     "same rows": "all rows are the same, and they should differ",
     "same columns": "within each row all numbers are the same, and they should differ",
     "ignored": lambda name: f"your result stays the same whatever {name} is",
+    # properties, and relations to an input
+    "input": lambda name: f"your result is {name}, just as it was given",
+    "off by input": lambda name, right, n: f"your result is {_times(right)}the right one {'plus' if n > 0 else 'minus'} "
+    f"{_times(abs(n))}{name}",
+    "where sign": lambda name, what: f"the wrong numbers are just those for which {name} is {what}",
+    "size does not count": lambda name: f"your result stays the same if {name} is multiplied by a number, and it should change",
+    "mixed": lambda name, what: f"your first {what} changes if {name} changes in the last {what} only, and it should not",
+    "part not used": lambda name, which, what: f"your result stays the same whatever the {which} {what} of {name} is, and it should change",
+    "not proportional": lambda names: f"if {' and '.join(names)} {'doubles' if len(names) == 1 else 'double'}, the right result "
+    "doubles and yours does not",
+    "shift counts": lambda name: f"your result changes if the same number is added to all of {name}, and it should not",
     # sums
     "row sums": lambda n: f"not every row sums to 1: one sums to {number(n, told_from=1)}",
     "negative": lambda n: f"rows sum to 1, but some numbers are negative, for instance {number(n)}",
@@ -192,11 +209,14 @@ WORDS = {
     "length": lambda count, of: f"your tuple has {counted(count, 'number')}; {of} are expected",
     "not finite": "NaN or infinity is not the answer",
     "order": "the right numbers, in another order",
-    "wrong numbers": lambda count, of: f"{count} of {of} numbers {'is' if count == 1 else 'are'} wrong",
+    "wrong numbers": lambda count, of, at: (f"{_listed('number', at)} of {of}" if at else f"{count} of {of} numbers")
+    + f" {'is' if count == 1 else 'are'} wrong",
     "sign": "the sign is wrong",
     "rounded value": lambda digits: f"that is the right number rounded to {counted(digits, 'digit')}; give it in full",
     "multiple": lambda n: f"your number is {n} times the right one",
     "part": lambda n: f"your number is {n} times too small",
+    "quantity": lambda much, n, names: f"your number is too {much} by a factor of {number(n)}, "
+    + (f"and there are {names[0]}" if len(names) == 1 else f"the ratio of {names[0]} to {names[1]}"),
     "side": lambda much, told: f"your number is too {much}"
     + (f": the right number lies {'below' if much == 'large' else 'above'} it" if told else ""),
     # whole answers

@@ -92,7 +92,7 @@ def _digits(cases):
     return found if not ordinary or ordinary == everywhere or ordinary.where else replace(ordinary, where="ordinary")
 
 
-def describe_value(got, want, rtol=1e-9, words=()):
+def describe_value(got, want, rtol=1e-9, words=(), quantities=None):
     """Return the claim to make about a wrong value, less exact than `describe`, so as not to give the answer away.
 
     Parameters
@@ -103,6 +103,8 @@ def describe_value(got, want, rtol=1e-9, words=()):
         The relative tolerance of a right value.
     words : iterable of str
         If the exercise asks for a word, the possible answers.
+    quantities : dict of str to number, optional
+        The numbers that the exercise states, such as "12 heads" for 12.
 
     Examples
     --------
@@ -122,20 +124,28 @@ def describe_value(got, want, rtol=1e-9, words=()):
     if want.ndim:
         if np.array_equal(np.sort(got, axis=None), np.sort(want, axis=None)):
             return Claim("order")
-        return Claim("wrong numbers", {"count": int((~np.isclose(got, want, rtol=rtol, atol=0)).sum()), "of": got.size})
-    return _number_value(float(got), float(want), max(rtol, 1e-6))
+        wrong = np.flatnonzero(~np.isclose(got, want, rtol=rtol, atol=0))
+        at = tuple(int(place) + 1 for place in wrong) if got.ndim == 1 and got.size <= 6 else ()
+        return Claim("wrong numbers", {"count": wrong.size, "of": got.size, "at": at})
+    return _number_value(float(got), float(want), max(rtol, 1e-6), quantities or {})
 
 
-def _number_value(got, want, rtol):
+def _number_value(got, want, rtol, quantities):
     if np.isclose(got, -want, rtol=rtol, atol=0):
         return Claim("sign")
     for digits in range(6, 1, -1):  # a number further away may be near by chance
         if got == float(f"{want:.{digits - 1}e}") and abs(got - want) < 0.02 * abs(want):
             return Claim("rounded value", {"digits": digits})
-    for n in (2, 10, 100, 1000, 1024):
+    for n in (2, 10, 100, 1000, 1024, 10**6, 2**20):
         for kind, bottom, top in (("multiple", want, got), ("part", got, want)):
             if np.isclose(top, n * bottom, rtol=rtol, atol=0):
                 return Claim(kind, {"n": n})
+    ratios = [((name,), n) for name, n in quantities.items()]
+    ratios += [((a, b), n / m) for a, n in quantities.items() for b, m in quantities.items() if n > m]
+    for names, n in ratios:
+        for much, bottom, top in (("large", want, got), ("small", got, want)):
+            if n > 1 and np.isclose(top, n * bottom, rtol=rtol, atol=0):
+                return Claim("quantity", {"much": much, "n": n, "names": names})
     return Claim("side", {"much": "large" if got > want else "small", "told": min(got, want) < 0})
 
 
@@ -193,9 +203,21 @@ def _entries(got, want):
     if not wrong.any():  # a difference that is smaller still
         wrong = got != want
     first = tuple(map(int, np.argwhere(wrong)[0]))
-    axis, at = _few_places(wrong)
+    side, (axis, at) = _side(wrong), _few_places(wrong)
     values = {"wrong": int(wrong.sum()), "of": want.size, "axis": axis, "at": at, "first": first}
+    values |= {"side": side, "axis": None, "at": ()} if side else {}
     return Claim("entries", values | {"got": float(got[first]), "want": float(want[first])})
+
+
+def _side(wrong):
+    """ "below" or "above", if the wrong numbers fill most of that side of the diagonal of the last two axes, or "on"; else ""."""
+    if wrong.ndim < 2 or wrong.shape[-1] != wrong.shape[-2] or wrong.shape[-1] < 3:
+        return ""
+    row, column = np.indices(wrong.shape[-2:])
+    for side, place in (("on", row == column), ("below", row > column), ("above", row < column)):
+        if not wrong[..., ~place].any() and wrong[..., place].mean() > 0.5:
+            return side
+    return ""
 
 
 def _few_places(wrong):

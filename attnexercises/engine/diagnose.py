@@ -189,7 +189,7 @@ def _claim(exercise, outcomes, probe, name, got, right_one):
     claim = kind_problem(got, right_one)
     if not claim and exercise.value:
         words = _words(exercise) if got.dtype.kind == "U" else ()
-        claim = description.describe_value(got, right_one, exercise.rtol, words)
+        claim = description.describe_value(got, right_one, exercise.rtol, words, exercise.quantities)
     claim = claim or description.describe(arrays)
     return replace(claim, outputs=(name,)) if several else claim
 

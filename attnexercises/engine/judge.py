@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from attnexercises.engine import diagnose, ignored, transposes
+from attnexercises.engine import beside_inputs, diagnose, transposes
 from attnexercises.engine.blanks import blanks_left, holds_blank
 from attnexercises.engine.calls import (
     MEETS_A_TODO, CheckInside, Outcome, Unreadable, argument_names, compared, read, run, with_article,
@@ -180,8 +180,8 @@ def _judge(exercise, answer, outcomes):
         sentence, claims = turned.sentence, (turned,)
     else:
         sentence, claims = diagnose.explain(exercise, outcomes, right)
-        unused = ignored.explain(exercise, answer, outcomes, right, claims)
-        sentence, claims = (unused.sentence, (unused,)) if unused else (sentence, claims)
+        better = beside_inputs.explain(exercise, answer, outcomes, right, claims)
+        sentence, claims = (better.sentence, (better,)) if better else (sentence, claims)
     changed = next((outcome.changed[0] for outcome in outcomes if outcome.changed), "")
     if changed and not causes and "changes its input" not in sentence:
         sentence = f"{sentence} Your function also changes its input {changed}."

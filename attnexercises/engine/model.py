@@ -136,6 +136,9 @@ class Exercise:
         Sets of ids of mistakes that cancel each other, so that an answer with all of them is right.
     value : bool
         Whether the answer is a number, tuple, array or word, and not a function.
+    quantities : dict of str to number
+        For an answer that is a number: the numbers that the exercise states, such as ``{"12 heads": 12}``. If a wrong number is
+        too large or too small by one of them, or by the ratio of two, the message says so.
     method : callable, optional
         ``method(answer)`` examines *how* an answer with right values computes them. It returns a sentence if the
         answer avoids what the exercise is about, otherwise "".
@@ -168,6 +171,7 @@ class Exercise:
     cancelling: tuple = ()
     blanks: int = 1
     value: bool = False
+    quantities: object = None
     method: object = None
     behaviour: object = None
     consistent: object = None

@@ -23,7 +23,23 @@ BOOK_ORDER = json.loads((Path(__file__).parents[1] / "book_order.json").read_tex
 def registry():
     """Return all exercises as a dict from id to `Exercise`, in the order of the book."""
     exercises = {}
-    for name in _modules():
+    for chapter in BOOK_ORDER:
+        for id, exercise in of_chapter(chapter).items():
+            if exercises.get(id, exercise) is not exercise:
+                raise ValueError(f"two exercises have the id {id!r}; the second is in attnexercises/{chapter}/.")
+            exercises[id] = exercise
+    return {id: exercises[id] for chapter in BOOK_ORDER.values() for id in chapter["exercises"]}
+
+
+@lru_cache(maxsize=None)
+def of_chapter(chapter):
+    """Return the exercises in the folder of one chapter as a dict from id to `Exercise`.
+
+    To find one exercise only its folder is imported. A grader starts a new Python for each answer that passes, and the
+    folders of all chapters would take half of its time.
+    """
+    exercises = {}
+    for name in _modules(chapter):
         file = name.replace(".", "/") + ".py"
         for exercise in vars(importlib.import_module(name)).values():
             if not isinstance(exercise, Exercise):
@@ -36,23 +52,23 @@ def registry():
                     f"{exercise.chapter}, tagged exercise-{exercise.id}, then run: make notebooks"
                 )
             exercises[exercise.id] = exercise
-    return {id: exercises[id] for chapter in BOOK_ORDER.values() for id in chapter["exercises"]}
+    return exercises
 
 
-def _modules():
-    """Yield the names of the modules in the folders of all chapters."""
-    for chapter in BOOK_ORDER:
-        folder = importlib.import_module(f"{PACKAGE}.{chapter}")
-        yield from sorted(module.name for module in pkgutil.iter_modules(folder.__path__, f"{folder.__name__}."))
+def _modules(chapter):
+    """Return the names of the modules in the folder of a chapter."""
+    folder = importlib.import_module(f"{PACKAGE}.{chapter}")
+    return sorted(module.name for module in pkgutil.iter_modules(folder.__path__, f"{folder.__name__}."))
 
 
 def find(id):
     """Return the exercise called `id`, or raise a ValueError that suggests a similar id or says what an id is."""
-    exercises = registry()
     if not isinstance(id, str):
         raise ValueError(f'`id` is the name of an exercise in quotes, such as "softmax"; this is {described(id)}.')
-    if id in exercises:
-        return exercises[id]
+    chapter = next((topic for topic, chapter in BOOK_ORDER.items() if id in chapter["exercises"]), None)
+    if chapter and id in of_chapter(chapter):
+        return of_chapter(chapter)[id]
+    exercises = registry()
     near = difflib.get_close_matches(id, exercises, n=1)
     raise ValueError(f"There is no exercise {id!r}." + (f" Did you mean {near[0]!r}?" if near else ""))
 

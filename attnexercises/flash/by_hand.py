@@ -39,6 +39,8 @@ ONE_TILE = value_exercise(
                 "You rescaled a but not s. The terms of s were measured against 3 as well.", 2),
         Mistake("output_for_a", "1.5, 30 -> 1.5, 20",
                 "You went on with the output so far, 20. Go on with a, which is 30 and has not been divided yet.", 3),
+        Mistake("old_as_one_key", lambda: (20 * np.exp(-1) + 50 + 10 * np.exp(-3)) / (np.exp(-1) + 1 + np.exp(-3)),
+            "You took the old keys for a single key with the score 3. Their sum s is 1.5, not 1.", 1),
         Mistake("old_output", lambda: 20,
             "That is the output so far, before the tile. The two new keys change it.", 1),
         Mistake("old_a", lambda: 30,

@@ -39,8 +39,8 @@ _TILES = value_exercise(
                 "A number of tiles is a whole number. A shorter tile at the end counts as one, and so does a tile "
                 "that the diagonal cuts.", 3),
         Mistake("half_and_diagonal", lambda: (20 - 4) // 2 + 4,
-                "Half of the grid plus a diagonal of 4 would fit a square grid. In this grid the diagonal cuts up to "
-                "two tiles in a row.", 3),
+                "That is half of the grid and a diagonal of 4, or the tiles without the shorter ones. Here the diagonal cuts two tiles in "
+                "some rows, and shorter tiles count.", 3),
         Mistake("strict", "last_key // block_k + 1 -> (last_key - 1) // block_k + 1",
                 "A tile with a single visible pair is computed, and so is a shorter tile at the end. Blocks have 4 "
                 "queries and 3 keys.", 2),

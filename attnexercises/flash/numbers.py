@@ -27,6 +27,7 @@ _WITH_SOFTMAX = tuple(
 
 _FLOPS = value_exercise(
     title="How many operations?", level="easy", minutes=5, answer=_attention_flops, oracle=_counted_one_by_one,
+    quantities={"300 queries": 300, "700 keys": 700, "64 features in a key": 64, "96 features in a value": 96},
     mistakes=(
         Mistake("no_two", "return 2 * -> return",
                 "That is half. Either you counted a multiplication and its addition as one operation, or you left out half of the pairs.", 3),
@@ -77,6 +78,7 @@ def _scores_bytes():
 
 _SCORES = value_exercise(
     title="One more token", level="easy", minutes=5, answer=_scores_bytes,
+    quantities={"32 heads": 32, "64 features": 64, "8192 tokens": 8192},
     oracle=lambda: 32 * sum(2 for i in range(8193) for j in ((8192,) if i < 8192 else range(8193))),
     mistakes=(
         Mistake("row_only", "((n + 1) ** 2 - n**2) -> (n + 1)",

@@ -73,7 +73,7 @@ _MISTAKES = (
     Mistake("dx_q_only", "+ d_key @ key_weight.T + d_value @ value_weight.T ->",
         "x feeds queries, keys and values, so d_x has three parts. Yours is only the part of the queries.", 3, sets="dx q"),
     Mistake("dx_overwritten", "d_query @ query_weight.T + d_key @ key_weight.T + ->",
-        "d_x holds the part of the values only. The three parts were assigned one over another; add them.", 3, sets="dx v"),
+        "d_x holds the part of the values only. x feeds queries and keys as well: add the three parts.", 3, sets="dx v"),
     Mistake("dx_last_head",
         "d_x = d_query @ query_weight.T + d_key @ key_weight.T + d_value @ value_weight.T -> parts = (d_query, query_weight), (d_key, key_weight), (d_value, value_weight)\nd_x = sum(d[..., -(d.shape[-1] // heads) :] @ w[:, -(d.shape[-1] // heads) :].T for d, w in parts)",
         "Only the last head is left in d_x. Every head reads x, so their parts have to be added.", 3, sets="dx"),

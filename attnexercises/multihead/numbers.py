@@ -22,6 +22,7 @@ def _parameters_by_counting():
 
 _PARAMETERS = value_exercise(
     title="Count the parameters", level="easy", minutes=5, answer=_mha_parameters, oracle=_parameters_by_counting,
+    quantities={"12 heads": 12, "64 features in a head": 64, "768 features in a token": 768, "4 projections": 4},
     mistakes=(
         Mistake("no_bias", lambda: 4 * 768**2,
             "Those are the weights. Each of the four projections also has a bias, with one number per column.", 2),
@@ -34,6 +35,8 @@ _PARAMETERS = value_exercise(
         Mistake("one_head", lambda: 4 * (768 * 64 + 64), "That is one head of 64 features, and there are 12.", 1),
         Mistake("small_bias", lambda: 4 * 768**2 + 3 * 64 + 768,
             "The weights are right, but a bias has one number per column, for all heads together.", 2),
+        Mistake("bias_for_a_head", lambda: 4 * 768**2 + 4 * 12,
+            "The weights are right, but you gave each head a bias of one number. A bias has one number per column.", 2),
         Mistake("no_out_bias", lambda: 4 * 768**2 + 3 * 768, "The out projection has a bias, too. It is as long as a token.", 2),
         Mistake("one_bias", lambda: 4 * 768**2 + 768,
             "One bias is there, as long as a token. Each of the four projections has its own.", 2),
@@ -73,6 +76,7 @@ def _mebibytes_by_adding():
 
 _SCORE_MEBIBYTES = value_exercise(
     title="The memory of the scores", level="easy", minutes=5, answer=_score_mebibytes, oracle=_mebibytes_by_adding, rtol=1e-3,
+    quantities={"32 query heads": 32, "8 key heads": 8, "2048 tokens": 2048},
     mistakes=(
         Mistake("kv_heads", lambda: 64.0,
             "You counted one score matrix per key head. Heads that share keys still have scores of their own.", 1),

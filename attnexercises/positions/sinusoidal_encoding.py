@@ -58,6 +58,8 @@ _WAVES = Exercise(
             "Every column is a sine. The second column of a pair should be the cosine of the same angle.", 1, sets="order"),
         Mistake("share", "np.arange(n)[:, np.newaxis] -> np.arange(n)[:, np.newaxis] / n",
             "The positions are divided by the length. Use plain numbers: 0, 1, 2 and so on.", 1, sets="position"),
+        Mistake("even_above", "pair / m -> pair / (m + m % 2)",
+            "You divided the exponent by the next even number. Divide by the width m itself, which may be odd.", 2, sets="speed"),
         Mistake("pairs_from_1", "np.arange(m) // 2 -> np.arange(m) // 2 + 1",
             "You counted the pairs from 1. The first pair is number 0, so its angle is the position itself.", 2, sets="speed"),
         Mistake("base_1000", "/ 10000 -> / 1000",

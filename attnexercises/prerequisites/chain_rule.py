@@ -128,6 +128,7 @@ def _vjp_cost_oracle():
 
 VJP_COST = value_exercise(
     title="What a vector–Jacobian product costs", level="easy", minutes=5, answer=vjp_cost, oracle=_vjp_cost_oracle,
+    quantities={"300 numbers in the row": 300, "400 columns of A": 400, "500 columns of B": 500},
     mistakes=(
         Mistake("matrices_first", lambda: 300 * 400 * 500 + 300 * 500,
             "This is the cost of computing A B first and then the row times the result, about 188 times more than the other order.",

@@ -91,6 +91,7 @@ def _variance_of_sum_oracle():
 
 VARIANCE_OF_SUM = value_exercise(
     title="The variance of a dot product", level="medium", minutes=5, answer=variance_of_sum, oracle=_variance_of_sum_oracle,
+    quantities={"64 features": 64, "128 random numbers": 128},
     mistakes=(
         Mistake("standard_deviation", lambda: 16, "This is the standard deviation. The variance, its square, is asked for.", 1),
         Mistake("one_term", lambda: 4, "This is the variance of one product. The variances of the 64 independent terms add up.", 2),

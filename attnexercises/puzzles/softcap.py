@@ -46,6 +46,8 @@ _SOFTCAP = Exercise(
             "The slope of tanh is one minus its square. You used the square alone.", 1, sets="slope"),
         Mistake("slope_plus", "1 - shares**2 -> 1 + shares**2",
             "The slope of tanh is one minus its square. You added the square.", 1, sets="slope"),
+        Mistake("capped_square", "shares**2 -> (cap * shares)**2",
+            "You squared the capped score. The slope of tanh is one minus the square of the tanh itself.", 1, sets="slope"),
         Mistake("no_square", "shares**2 -> shares", "The slope of tanh is one minus its square.", 1),
         Mistake("uncapped", "tanh(scores / cap) -> tanh(scores)", "The tanh is of scores / cap, also where its slope is taken.", 1),
         Mistake("outer_only", "shares - scores / cap * slope -> shares",

@@ -75,6 +75,8 @@ _BACKWARD = Exercise(
             "You divided by the number of texts. The mean is over positions.", 3, shows="factor", sets="count"),
         Mistake("each_text", "keep.sum() -> keep.sum(axis=-1)[..., np.newaxis, np.newaxis]",
             "You gave each text a mean of its own. The loss is one mean over all kept positions.", 3, sets="count"),
+        Mistake("mean_of_texts", "keep.sum() -> (len(keep) * keep.sum(axis=-1)[..., np.newaxis, np.newaxis])",
+            "You took a mean for each text, and then the mean of these. The loss is one mean, in which all kept positions count alike.", 1),
         Mistake("vocabulary", "keep.sum() -> (keep.sum() * weights.shape[-1])",
             "You counted the vocabulary in the mean. A position has one loss, however many tokens there are.", 3,
             shows="factor", sets="count"),

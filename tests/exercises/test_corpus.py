@@ -11,10 +11,11 @@ from types import CodeType
 
 import numpy as np
 import pytest
-from corpus import ACCEPTED, RIGHTLY, WRONGLY, answers, judged
+from corpus import ACCEPTED, RIGHTLY, WRONGLY, answers, judged, right_answers
 from corpus.counts import table
 from truth import false_clauses
 
+from attnexercises import grade
 from attnexercises.engine import diagnose
 from attnexercises.engine.calls import run_trusted
 from attnexercises.engine.registry import find
@@ -33,6 +34,11 @@ def told(topic, wanted):
 @every_topic
 def test_no_wrong_answer_passes(topic):
     assert told(topic, ACCEPTED) == []
+
+
+def test_no_right_answer_is_refused():
+    results = [(id, what, grade(id, given)) for id, what, given in right_answers()]
+    assert [(id, what, result.lines[0]) for id, what, result in results if result.status != "passed"] == []
 
 
 @every_topic

@@ -33,7 +33,7 @@ RELATIONS = {
     "negative": (lambda x: right(x) + (np.arange(x.shape[-1]) == 0) - (np.arange(x.shape[-1]) == 1), "negative"),
     "rounded": (lambda x: right(x).round(4), "rounded to 4 decimals"),
     "rounded to six": (lambda x: right(x).round(6), "rounded to 6 decimals"),
-    "epsilon": (lambda x: right(x) + 1e-5 * right(x) ** 2, "right to about . digits only; rounded, or an epsilon in it?"),
+    "epsilon": (lambda x: right(x) + 1e-5 * right(x) ** 2, "right to about . digits only; rounded, or an epsilon or a small step in it?"),
     "nearly once": (lambda x: 1.001 * right(x), "every number is 1.001 times the right one"),
     "a little less": (lambda x: 0.9999 * right(x), "every number is 0.9999 times the right one"),
     "half only in ordinary cases": (

@@ -35,7 +35,7 @@ def test_a_shape_may_be_written_in_any_way(answer):
 
 VALUES = {
     "a shape too short": ("matrix_shapes", (2, 3), "your tuple has 2 numbers; 3 are expected"),
-    "a wrong number": ("matrix_shapes", (2, 3, 9), "1 of 3 numbers is wrong"),
+    "a wrong number": ("matrix_shapes", (2, 3, 9), "number 3 of 3 is wrong"),
     "a list for a number": ("vjp_cost", [1, 2], "one number is expected, not 2"),
     "a number in a list": ("vjp_cost", [320_000], "a bare number is expected, not a list, a tuple or an array"),
     "a number and a comma": ("vjp_cost", (320_000,), "a bare number is expected, not a list, a tuple or an array"),

@@ -93,7 +93,7 @@ def permuted(seen, pairs):
 
 
 @claim("entries")
-def entries(seen, pairs, wrong, of, axis, at, first, got, want):
+def entries(seen, pairs, wrong, of, axis, at, first, got, want, side=""):
     """Counted in a loop; a number that is right to a millionth of the largest counts as right."""
     for g, w, _ in pairs:
         if g.shape != w.shape or w.size != of or not (near(g[first], got) and near(w[first], want)):
@@ -102,6 +102,7 @@ def entries(seen, pairs, wrong, of, axis, at, first, got, want):
         bad = [i for i in np.ndindex(w.shape) if g[i] != w[i] and not abs(g[i] - w[i]) <= 1e-6 * large]
         bad = bad or [i for i in np.ndindex(w.shape) if g[i] != w[i]]
         places = not at or {i[axis] for i in bad} == set(at)
+        places = places and (not side or all(side == ("on", "below", "above")[np.sign(i[-2] - i[-1])] for i in bad))
         if len(bad) == wrong and bad[0] == tuple(first) and places and not seen.equal(g, w):
             return True
     return False
@@ -123,6 +124,107 @@ def ignored(seen, pairs, name):
         if not np.array_equal(again, g, equal_nan=True):
             return False
     return differs
+
+
+# --- properties, and relations to an input ---------------------------------------------------------
+
+
+def _given(seen, place, name):
+    return seen.made(seen.exercise.probes[place])[list(seen.exercise.solution.__code__.co_varnames).index(name)]
+
+
+@claim("input")
+def input_itself(seen, pairs, name):
+    return clear(pairs) and all(alike(g, _given(seen, place, name)) for g, _, place in pairs)
+
+
+@claim("off by input")
+def off_by_input(seen, pairs, name, right, n):
+    return clear(pairs) and all(alike(g, right * w + n * _given(seen, place, name)) for g, w, place in pairs)
+
+
+@claim("where sign")
+def where_sign(seen, pairs, name, what):
+    for g, w, place in pairs:
+        given = _given(seen, place, name)
+        for i in np.ndindex(w.shape):
+            if (abs(g[i] - w[i]) > 1e-5 * np.abs(w).max()) != (given[i] < 0 if what == "negative" else given[i] > 0):
+                return False
+    return clear(pairs)
+
+
+def _with_changed(seen, pair, changes):
+    """This output of the answer and of the oracle, with other arrays for the arguments in `changes` (functions by name)."""
+    g, _, place = pair
+    names = list(seen.exercise.solution.__code__.co_varnames)
+    args = list(seen.made(seen.exercise.probes[place]))
+    for name, change in changes.items():
+        args[names.index(name)] = change(np.array(args[names.index(name)]))
+    with np.errstate(all="ignore"):
+        results = seen.answer(*[np.array(a) if isinstance(a, np.ndarray) else a for a in args]), seen.exercise.oracle(*args)
+    if len(seen.exercise.outputs) > 1:
+        output = next(i for i, part in enumerate(seen.got[place]) if part is g)
+        results = [result[output] for result in results]
+    return tuple(map(np.asarray, results))
+
+
+def _on_one(seen, pairs, changes, ours, right):
+    """On one of these cases: does `ours(before, after)` hold for the answer, and `right(before, after)` for the oracle?"""
+    for pair in pairs:
+        got, want = _with_changed(seen, pair, changes)
+        if ours(pair[0], got) and right(pair[1], want):
+            return True
+    return False
+
+
+def _same(before, after):
+    return alike(after, before)
+
+
+def _other(before, after):
+    return not alike(after, before)
+
+
+@claim("size does not count")
+def size_does_not_count(seen, pairs, name):
+    return _on_one(seen, pairs, {name: lambda a: 1.7 * a}, _same, _other)
+
+
+@claim("shift counts")
+def shift_counts(seen, pairs, name):
+    return _on_one(seen, pairs, {name: lambda a: a - 0.4}, _other, _same)
+
+
+@claim("not proportional")
+def not_proportional(seen, pairs, names):
+    def grows(before, after):
+        return alike(after, 3 * before)
+
+    return _on_one(seen, pairs, dict.fromkeys(names, lambda a: 3 * a), lambda *both: not grows(*both), grows)
+
+
+def _one_less(axis, at):
+    def change(a):
+        np.moveaxis(a, axis, 0)[at] -= 0.3
+        return a
+
+    return change
+
+
+@claim("mixed")
+def mixed(seen, pairs, name, what):
+    axis = 0 if what == "batch element" else -2
+
+    def first_stays(before, after):
+        return alike(np.take(after, 0, axis), np.take(before, 0, axis))
+
+    return _on_one(seen, pairs, {name: _one_less(axis, -1)}, lambda *both: not first_stays(*both), first_stays)
+
+
+@claim("part not used")
+def part_not_used(seen, pairs, name, which, what):
+    change = _one_less({"row": -2, "column": -1}[what], {"first": 0, "last": -1}[which])
+    return _on_one(seen, pairs, {name: change}, np.array_equal, _other)
 
 
 @claim("function")

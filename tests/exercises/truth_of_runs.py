@@ -30,7 +30,7 @@ def claim(pattern):
 
 def _holds_of_schedule(puzzle, answer, text):
     steps = [line.split() for line in (answer.split(";") if isinstance(answer, str) else answer)]
-    found = re.fullmatch(r"step (\d+), ([\w ]+): (.*)", text)
+    found = re.fullmatch(r"step (\d+), ([\w, ]+): (.*)", text)
     before, text = (steps[: int(found[1]) - 1], found[3]) if found else (steps, text)
     if found and " ".join(steps[int(found[1]) - 1]) != found[2]:
         return False
@@ -130,6 +130,17 @@ def unknown(puzzle, steps, m):
     return m[1] == puzzle.verb and m[2] not in ("load", "store", "drop", m[1])
 
 
+@claim(r"slow memory does not have (\w+)")
+def not_there(puzzle, steps, m):
+    return m[1] not in puzzle.in_slow and not stored(steps, m[1])
+
+
+@claim(r"`compute` takes a tile of queries and a tile of keys, such as Q0 K1")
+def two_tiles(puzzle, steps, m):
+    """The step itself is compared before; here: it is a puzzle in which tiles are computed."""
+    return puzzle.verb == "compute"
+
+
 @claim(r"it works and moves (\d+) bytes; (\d+) are enough\. Blocks loaded: ((?:[A-Z] \d+(?:, )?)+)")
 def moves(puzzle, steps, m):
     moved = sum(puzzle.sizes[name] for verb, name, *_ in steps if verb in ("load", "store"))
@@ -176,5 +187,8 @@ def _invalid(id, answer, why):
         "one of its numbers is not finite": lambda: not np.isfinite(answer).all(),
         "at least one key is to be visible": lambda: not any(answer[1]),
         "it has more queries than keys": lambda: answer[0] > answer[1],
-        f"{answer[1]} does not divide {answer[0]}": lambda: answer[0] % answer[1] != 0,
+        "a list of 2 to 8 numbers is expected": lambda: not 2 <= len(answer) <= 8,
+        "two whole numbers from 1 to 8 are expected, q and k": lambda: len(answer) != 2 or not all(1 <= n <= 8 for n in answer),
+        "six times True or False are expected": lambda: len(answer) != 6,
+        f"{answer[-1]} does not divide {answer[0]}": lambda: answer[0] % answer[-1] != 0,
     }.get(why, bool)()

@@ -30,9 +30,19 @@ def rounded(seen, pairs, digits):
 
 
 @claim("wrong numbers")
-def counts(seen, pairs, count, of):
+def counts(seen, pairs, count, of, at):
     got, want, _ = pairs[0]
-    return (int((got != want).sum()), want.size) == (count, of)
+    wrong = [place for place, pair in enumerate(zip(got.ravel(), want.ravel(), strict=True), 1) if pair[0] != pair[1]]
+    return (len(wrong), want.size) == (count, of) and (not at or list(at) == wrong)
+
+
+@claim("quantity")
+def quantity(seen, pairs, much, n, names):
+    """The names begin with their numbers, as in "12 heads"."""
+    numbers = [float(name.split()[0]) for name in names]
+    ratio = float(pairs[0][0] / pairs[0][1])
+    told = numbers[0] if len(numbers) == 1 else numbers[0] / numbers[1]
+    return np.isclose(told, n) and np.isclose(ratio if much == "large" else 1 / ratio, n, rtol=1e-3)
 
 
 @claim("order")

@@ -26,7 +26,7 @@ from attnexercises.engine.registry import find
 
 ACCEPTED, WRONGLY, RIGHTLY, DESCRIBED = VERDICTS = ("accepted", "named wrongly", "named rightly", "described")
 
-_added = []
+_added, _right = [], []
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +56,22 @@ def wrong(id, what, named=(), says="", rule=""):
         return given
 
     return add
+
+
+def right(id, what):
+    """Add a right answer to exercise `id`, in a style that no other answer has."""
+
+    def add(given):
+        _right.append((id, what, given))
+        return given
+
+    return add
+
+
+def right_answers():
+    """Return every right answer of every file: its exercise, its style in words, and the answer."""
+    answers()
+    return tuple(_right)
 
 
 @lru_cache(maxsize=1)

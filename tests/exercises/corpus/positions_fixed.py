@@ -74,7 +74,7 @@ def even_below(n, m):
     return np.stack([np.sin(angles), np.cos(angles)], axis=-1).reshape(n, m // 2 * 2)
 
 
-@wrong("sinusoidal", "an odd width cut from the next even one", says=r"case \"5 positions, width 7\"")
+@wrong("sinusoidal", "an odd width cut from the next even one", named=("even_above",))
 def next_even(n, m):
     width = m + m % 2
     angles = np.arange(n)[:, None] / 10000 ** (2 * (np.arange(width) // 2) / width)
