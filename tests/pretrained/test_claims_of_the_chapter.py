@@ -129,15 +129,18 @@ def test_the_head_that_looks_one_back_follows_places(model):
             assert np.diagonal(weights[0, 2], -1).mean() > 0.99
 
 
-def test_its_circuit_has_the_line_below_the_diagonal_among_64_places(model):
+@pytest.mark.parametrize("word", [None, "the", "cat", ".", "because", "river", "gold", "she"])
+def test_its_circuit_has_the_line_below_the_diagonal_among_64_places(model, word):
+    """Without any token, as on the page, and when every token is the same word."""
     arrays, first = model.arrays, model.arrays.layers[0].attention
-    places = layer_norm(arrays.positions + arrays.tokens.mean(axis=0) + arrays.segment, arrays.gain, arrays.bias)
+    token = 0.0 if word is None else arrays.tokens[model.tokenize(word)[1]]
+    places = layer_norm(arrays.positions + token + arrays.segment, arrays.gain, arrays.bias)
     query = (places @ first.query_weight + first.query_bias)[:, 64:96]
     key = (places @ first.key_weight + first.key_bias)[:, 64:96]
     scores = query @ key.T
     assert (scores[1:64, :64].argmax(axis=1) == np.arange(63)).all()
     far = scores[1:].argmax(axis=1) - np.arange(511)  # with all places the line has gaps, and the first places look far ahead
-    assert 400 < (far == 0).sum() < 480 and (far[:64] > 150).sum() > 45 and (far[127:] == 0).mean() > 0.95
+    assert 350 < (far == 0).sum() < 480 and (far[:64] > 150).sum() > 45
 
 
 def test_the_head_that_looks_one_back_does_so_in_short_texts(model):
