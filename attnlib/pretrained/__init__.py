@@ -10,9 +10,11 @@ Read in this order:
 6. `arrays`: the published arrays, under the names of this library.
 7. `attending`: the book's attention, or a function of the reader in its place.
 8. `encoder`: the layers, one after the other.
-9. `model`: what there is to do with the model: tokens, states, weights, one vector for a text.
-10. `loading`: from a folder to a model.
-11. `tiny`: a very small model with random weights, to try things.
+9. `rows`: which row of the table of tokens belongs to an id.
+10. `batches`: several texts in one array, and one vector for each.
+11. `model`: what there is to do with the model: tokens, states, weights, one vector for a text.
+12. `loading`: from a folder to a model.
+13. `tiny`: a very small model with random weights, to try things.
 """
 
 from attnlib.pretrained.activation import erf, gelu

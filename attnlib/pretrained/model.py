@@ -4,13 +4,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from attnlib.checks.arrays import as_float
 from attnlib.checks.masks import as_mask
 from attnlib.masks import padding_mask
+from attnlib.pretrained.batches import padded, pooled
 from attnlib.pretrained.encoder import run_layers
+from attnlib.pretrained.rows import Rows
 from attnlib.pretrained.wordpiece import words
 from attnlib.training.ablation import as_ablation
-from attnlib.training.arguments import as_tokens
 
 _TOGETHER = 16  # texts that `embed` runs in one batch
 
@@ -60,9 +60,7 @@ class Pretrained:
         self.sizes, self.arrays, self.tokenizer = sizes, arrays, tokenizer
         self.dtype = arrays.tokens.dtype
         self._functions = functions
-        ids = range(sizes.vocabulary) if kept is None else kept
-        self._row = np.full(max(ids) + 1, -1)  # the row of the table for each id; -1 where there is none
-        self._row[ids] = np.arange(sizes.vocabulary)
+        self._rows = Rows(sizes.vocabulary, kept)
 
     def tokenize(self, text):
         """The ids of a text: [CLS], its pieces, [SEP].
@@ -86,8 +84,8 @@ class Pretrained:
         if not isinstance(text, str):
             raise TypeError(f"tokenize: text must be a string; got {type(text).__name__}.")
         ids = np.array(self.tokenizer.encode(text, self.sizes.positions), np.int64)
-        if not all(map(self._known, ids.tolist())):
-            lost = [word for word in words(text) if not all(map(self._known, self.tokenizer.encode(word)))]
+        if not self._rows.has(ids):
+            lost = [word for word in words(text) if not self._rows.has(self.tokenizer.encode(word))]
             raise ValueError(
                 f"tokenize: this copy of the model keeps {self.sizes.vocabulary} tokens of its vocabulary; "
                 f"it has none for: {', '.join(dict.fromkeys(lost))}."
@@ -105,7 +103,7 @@ class Pretrained:
         -------
         list of str
         """
-        return [self.tokenizer.by_id[i] for i in self._as_ids("words", ids).ravel().tolist()]
+        return [self.tokenizer.by_id[i] for i in self._rows.as_ids("words", ids).ravel().tolist()]
 
     def run(self, ids, *, mask=None, without=(), weights=True):
         """Run a text, or a batch of texts of one length, through all layers.
@@ -140,7 +138,7 @@ class Pretrained:
             does not exist.
         """
         ids, mask, replaced = self._checked("run", ids, mask, without)
-        states, inside = run_layers(self._row[ids], self.arrays, self.sizes, self._functions, mask, replaced, bool(weights))
+        states, inside = run_layers(self._rows.of(ids), self.arrays, self.sizes, self._functions, mask, replaced, bool(weights))
         return states, inside.weights if weights else None
 
     def inside(self, ids, *, mask=None, without=()):
@@ -162,7 +160,7 @@ class Pretrained:
             As for `run`.
         """
         ids, mask, replaced = self._checked("inside", ids, mask, without)
-        return run_layers(self._row[ids], self.arrays, self.sizes, self._functions, mask, replaced, True)[1]
+        return run_layers(self._rows.of(ids), self.arrays, self.sizes, self._functions, mask, replaced, True)[1]
 
     def head_means(self, texts):
         """The mean output of every head over all tokens of some texts, to put in its place instead of zero.
@@ -241,14 +239,7 @@ class Pretrained:
         ValueError
             If there is no text.
         """
-        texts = [self._as_ids("pad", text) for text in texts]
-        if not texts or any(text.ndim != 1 for text in texts):
-            raise ValueError("pad: texts must hold at least one text, each an array of ids of shape (n,).")
-        lengths = np.array([len(text) for text in texts])
-        ids = np.full((len(texts), lengths.max()), self.tokenizer.vocabulary["[PAD]"])
-        for row, text in zip(ids, texts, strict=True):
-            row[: len(text)] = text
-        return ids, lengths
+        return padded([self._rows.as_ids("pad", text) for text in texts], self.tokenizer.vocabulary["[PAD]"])
 
     def pool(self, states, lengths=None):
         """The mean of the states of each text, over what is not padding, scaled to length one.
@@ -270,30 +261,10 @@ class Pretrained:
         ValueError
             If a length is not between 1 and n, or the shapes do not fit.
         """
-        (states,), dtype = as_float("pool", states=states)
-        if states.ndim < 2:
-            raise ValueError(f"pool: states must have the shape (..., n, m); got {states.shape}.")
-        n = states.shape[-2]
-        lengths = as_tokens("pool", "lengths", n if lengths is None else lengths, n + 1)
-        if (lengths < 1).any():
-            raise ValueError("pool: every length must be at least 1.")
-        if lengths.ndim and lengths.shape != states.shape[:-2]:
-            raise ValueError(f"pool: lengths must have the shape {states.shape[:-2]}, one for each text; got {lengths.shape}.")
-        real = padding_mask(np.broadcast_to(lengths, states.shape[:-2]), n)  # (..., 1, n)
-        mean = (real.astype(states.dtype) @ states)[..., 0, :] / lengths[..., np.newaxis]
-        return (mean / np.linalg.norm(mean, axis=-1, keepdims=True)).astype(dtype, copy=False)
-
-    def _known(self, i):
-        return i < len(self._row) and self._row[i] >= 0
-
-    def _as_ids(self, function, ids):
-        ids = as_tokens(function, "ids", ids, len(self._row))
-        if (self._row[ids] < 0).any():
-            raise ValueError(f"{function}: this copy of the model does not keep the token {ids[self._row[ids] < 0][0]}.")
-        return ids
+        return pooled(states, lengths)
 
     def _checked(self, function, ids, mask, without):
-        ids, sizes = self._as_ids(function, ids), self.sizes
+        ids, sizes = self._rows.as_ids(function, ids), self.sizes
         if ids.ndim < 1 or not 1 <= ids.shape[-1] <= sizes.positions:
             raise ValueError(f"{function}: ids must have the shape (..., n), with n from 1 to {sizes.positions}; got {ids.shape}.")
         if mask is not None:

@@ -75,6 +75,51 @@ def test_the_picture_of_it_does_not_follow_the_last_word(model):
     assert tired["mat"] < 0.12 and soft["mat"] < 0.12
 
 
+def test_the_whole_map_is_a_column(model):
+    """Not only *it* looks at the cat: every token does, whatever the last word says; beside another carpet all but one."""
+    for text, least in ((CAT, 13), (CAT.replace("tired", "soft"), 13), ("The dog slept on the carpet because it was thick.", 12)):
+        words = model.words(model.tokenize(text))
+        weights = model.run(model.tokenize(text))[1][ANIMAL]
+        animal, thing = (next(i for i, word in enumerate(words) if word in names) for names in (("cat", "dog"), ("mat", "carpet")))
+        assert (weights[:, animal] > weights[:, thing]).sum() >= least
+        assert weights[thing, animal] > 0.9 * weights[words.index("it"), animal]
+
+
+def agreement(model, rows, head):
+    """How often a word that is neither the pronoun nor a noun gives the right noun more weight than the wrong one."""
+    found = []
+    for row in rows:
+        ids = model.tokenize(row["sentence"])
+        words, weights = model.words(ids), model.run(ids)[1][head]
+        named = [words.index(row[name]) for name in ("pronoun", "right", "wrong")]
+        rest = [i for i in range(1, len(words) - 2) if i not in named]
+        found.append((weights[rest, named[1]] > weights[rest, named[2]]).mean())
+    return np.mean(found)
+
+
+@pytest.mark.thorough
+def test_other_words_choose_the_animal_too_but_no_gender(model):
+    assert agreement(model, pairs("property")[::2], ANIMAL) > 0.75  # in the first sentence of a pair the animal is right
+    assert 0.45 < agreement(model, pairs("gender"), MATCHER) < 0.55
+
+
+@pytest.mark.parametrize("verb", ["praised", "greeted", "invited", "saw"])
+def test_the_matcher_looks_at_a_noun_that_cannot_be_meant(model, verb):
+    """With verbs that the page does not take, and for other heads as a control."""
+    nouns = [(row["right"], row["wrong"]) for row in pairs("gender")[::8]]
+    fits = []
+    for man, woman in nouns:
+        for x, y in ((man, woman), (woman, man)):
+            both = []
+            for pronoun, fitting, other in (("he", man, woman), ("she", woman, man)):
+                ids = model.tokenize(f"{pronoun} {verb} the {x} and the {y}.")
+                words, weights = model.words(ids), model.run(ids)[1]
+                both.append(weights[:, :, 1, words.index(fitting)] > weights[:, :, 1, words.index(other)])
+            fits.append(np.logical_and(*both))
+    share = np.mean(fits, axis=0)
+    assert share[MATCHER] > 0.95 and share[ANIMAL] < 0.5 and np.median(share) < 0.3
+
+
 def test_the_head_that_looks_one_back_follows_places(model):
     rng = np.random.default_rng(3)
     for row in pairs()[5::16]:
@@ -84,15 +129,18 @@ def test_the_head_that_looks_one_back_follows_places(model):
             assert np.diagonal(weights[0, 2], -1).mean() > 0.99
 
 
-def test_its_circuit_has_the_line_below_the_diagonal_among_64_places(model):
+@pytest.mark.parametrize("word", [None, "the", "cat", ".", "because", "river", "gold", "she"])
+def test_its_circuit_has_the_line_below_the_diagonal_among_64_places(model, word):
+    """Without any token, as on the page, and when every token is the same word."""
     arrays, first = model.arrays, model.arrays.layers[0].attention
-    places = layer_norm(arrays.positions + arrays.tokens.mean(axis=0) + arrays.segment, arrays.gain, arrays.bias)
+    token = 0.0 if word is None else arrays.tokens[model.tokenize(word)[1]]
+    places = layer_norm(arrays.positions + token + arrays.segment, arrays.gain, arrays.bias)
     query = (places @ first.query_weight + first.query_bias)[:, 64:96]
     key = (places @ first.key_weight + first.key_bias)[:, 64:96]
     scores = query @ key.T
     assert (scores[1:64, :64].argmax(axis=1) == np.arange(63)).all()
     far = scores[1:].argmax(axis=1) - np.arange(511)  # with all places the line has gaps, and the first places look far ahead
-    assert 400 < (far == 0).sum() < 480 and (far[:64] > 150).sum() > 45 and (far[127:] == 0).mean() > 0.95
+    assert 350 < (far == 0).sum() < 480 and (far[:64] > 150).sum() > 45
 
 
 def test_the_head_that_looks_one_back_does_so_in_short_texts(model):
