@@ -244,6 +244,14 @@ def test_ten_more_steps_on_longer_texts_help_both_tasks_at_plain_positions(draw)
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("draw", DRAWS)
+def test_fresh_heads_learn_three_back_at_squeezed_positions(draw):
+    """The slow hands are no obstacle: what a trained head lacks is the place of its peak."""
+    fresh = page()["train"]("rotary", "three back", steps=200, n=64, change=squeezed, seed=draw + 1)
+    assert np.all(right("rotary", "three back", draw, 64, params=fresh, change=squeezed) > 0.9)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("draw", DRAWS)
 def test_with_the_steep_price_the_letter_one_back_is_named_and_the_key_three_back_is_not_starved(draw):
     text = page()["sample"](np.random.default_rng(99), "three back", 32, 16)[0]
     weights, named = {}, {}
