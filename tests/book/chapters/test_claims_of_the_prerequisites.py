@@ -117,6 +117,16 @@ def test_a_vector_with_itself_can_spread_less_or_more_than_the_box_says(d):
         assert (normal**2).sum(axis=1).mean() == pytest.approx(d, rel=0.05)
 
 
+@pytest.mark.parametrize("d", [4, 64])
+def test_the_variance_of_a_dot_product_needs_independent_features_within_a_vector(d):
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        equal_a, equal_b = rng.normal(size=(2, 40_000, 1)) * np.ones(d)
+        free = rng.normal(size=(40_000, d))
+        assert (equal_a * equal_b).sum(axis=1).var() == pytest.approx(d**2, rel=0.15)  # d times the box, in vectors independent of each other
+        assert (equal_a * free).sum(axis=1).var() == pytest.approx(d, rel=0.12)  # one free vector suffices
+
+
 @pytest.mark.parametrize("seed", range(8))
 def test_the_three_small_steps(seed):
     rng = np.random.default_rng(seed)
