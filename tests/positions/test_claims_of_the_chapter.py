@@ -247,7 +247,8 @@ def test_ten_more_steps_on_longer_texts_help_both_tasks_at_plain_positions(draw)
 def test_fresh_heads_learn_three_back_at_squeezed_positions(draw):
     """The slow hands are no obstacle: what a trained head lacks is the place of its peak."""
     fresh = page()["train"]("rotary", "three back", steps=200, n=64, change=squeezed, seed=draw + 1)
-    assert np.all(right("rotary", "three back", draw, 64, params=fresh, change=squeezed) > 0.9)
+    share = right("rotary", "three back", draw, 64, params=fresh, change=squeezed)
+    assert np.median(share) > 0.95 and np.all(share > 0.75)
 
 
 @pytest.mark.thorough
