@@ -22,7 +22,8 @@ GLOSSARY = "chapters/glossary"
 BEFORE = "chapters/prerequisites"
 ELSEWHERE = {
     "offset": ("01_softmax", "03_gradients"),  # a constant that is added
-    "weights": ("09_positions",),  # that a model has learned
+    "weights": ("09_positions", "12_training"),  # that a model has learned
+    "score": ("12_training",),  # how well a head does what it is tested for
 }
 SILENT = (nodes.title, nodes.literal, nodes.FixedTextElement, nodes.math, nodes.math_block, nodes.table)
 SILENT_CLASSES = {"cell", "exercise-helps", "opener"}
