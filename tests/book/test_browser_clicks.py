@@ -26,7 +26,7 @@ def test_search_dialog_opens_by_keyboard_and_leads_to_results(desk):
 
 def test_menu_opens_and_closes_on_a_phone(phone):
     page = phone.open("chapters/index.html")
-    link = page.locator(".bd-sidebar-primary nav a.reference").first.element_handle()
+    link = page.locator(".bd-sidebar-primary nav a").first.element_handle()
     visible = "link => link.checkVisibility({visibilityProperty: true}) && link.getBoundingClientRect().x >= 0"
     assert not link.evaluate(visible)
     page.locator("button.primary-toggle:visible, label.sidebar-toggle.primary-toggle:visible").first.click()

@@ -131,7 +131,7 @@ window.probes = (() => {
       const { width, height } = size;
       Object.assign(formula.style, { display: "inline-block", boxSizing: "border-box", width: `${width}px`, height: `${height}px` });
     }
-    for (const math of inPlace.map((box) => box.querySelector("mjx-assistive-mml math"))) replace(math, math.textContent);
+    for (const math of inPlace.map((box) => box.querySelector(":scope > math"))) replace(math, math.textContent);
     const after = measure();
     const differs = ([width, scrolled], [newWidth, scrollsNow]) => Math.abs(width - newWidth) > 1 || scrolled !== scrollsNow;
     const changed = measured.filter((_, number) => differs(before[number], after[number]));

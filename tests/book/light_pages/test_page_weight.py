@@ -108,7 +108,8 @@ PACKS = [("fa-brands", "github", "f09b"), ("fa-regular", "circle", "f111"), ("fa
 
 def test_an_icon_is_drawn_and_a_missing_one_stops_the_build_with_its_name(drawing):
     drawn = drawing.on_page('<i class="fa-solid fa-bars"></i>')
-    assert drawn.startswith("<svg") and 'viewBox="0 0 10 20"' in drawn
+    assert drawn == '<svg class="book-icon fa-bars" aria-hidden="true"></svg>'
+    assert re.fullmatch(r'\.fa-bars\{--icon:url\("data:image/svg\+xml,.*viewBox=.0 0 10 20.*"\);width:0.5em\}\n', drawing.rules())
     with pytest.raises(ExtensionError, match="'no-such-icon' in fa-solid"):
         drawing.on_page('<i class="fa-solid fa-no-such-icon"></i>')
 
@@ -170,6 +171,31 @@ def test_words_that_look_like_text_have_no_element():
     assert found == '<pre><span class="k">def</span> <span class="nf">f</span>(</pre>' + outside
 
 
+def test_kinds_that_look_alike_have_one_name_and_prompts_keep_theirs():
+    twins = plain_code.twins(STYLES)
+    assert twins["s2"] == twins["sa"] == twins["o"] == "s" and twins["mi"] == twins["nb"] == "l" and twins["nf"] not in ("s", "l", "k")
+    code = '<pre>\n<span></span><span class="gp">&gt;&gt;&gt; </span><span class="sa">f</span><span class="s2">"a</span></pre>'
+    found = plain_code.unwrapped(code, set(), twins)
+    assert found == '<pre>\n<span class="gp">&gt;&gt;&gt; </span><span class="s">f</span><span class="s">"a</span></pre>'
+
+
+def test_coloured_words_have_short_elements_for_which_the_style_sheet_has_rules():
+    code = '<pre><span class="k">def</span> <span class="gp">a</span><span class="query">b</span></pre>'
+    assert plain_code.short(code) == '<pre><c- k>def</c-> <span class="gp">a</span><span class="query">b</span></pre>'
+    assert plain_code.short('<em><span class="n">x</span></em>') == '<em><span class="n">x</span></em>'
+    rules = "html .highlight .k{color:red}.highlight .hll{}.highlight .kn:hover{}"
+    assert plain_code.short_rules(rules) == "html .highlight [k]{color:red}.highlight .hll{}.highlight [kn]:hover{}"
+
+
+def test_every_coloured_word_has_a_rule_in_both_schemes(pages, site):
+    sheet = (site / "_static" / "style.css").read_text(encoding="utf-8")
+    used = {name for text in pages.values() for name in re.findall(r"<c- (\w+)>", text)}
+    assert len(used) > 4 and "k" in used
+    for name in used:
+        for scheme in ("light", "dark"):
+            assert f'html[data-theme="{scheme}"] .highlight [{name}]' in sheet, name
+
+
 def test_a_class_is_plain_only_if_every_style_shows_it_as_text():
     assert plain_code.plain_classes([STYLES[0], "default"]) < plain_code.plain_classes(STYLES[:1])
 
@@ -188,8 +214,8 @@ def test_nothing_is_done_to_half_a_site():
 # The whole site
 
 
-# Bytes of the site without Python, measured, and 3 in 100 more. Before formulas, figures and templates were thinned it was 16.6 million.
-SITE = {"chapters": 7_500_000, "_images": 2_500_000, "_modules": 2_400_000, "everything": 14_200_000}
+# Bytes of the site without Python. Before formulas, figures, code and the pages of source were thinned it was 16.6 million.
+SITE = {"chapters": 6_000_000, "_images": 1_800_000, "_modules": 1_000_000, "everything": 10_000_000}
 
 
 def test_the_site_is_no_larger_than_its_budget(site):
