@@ -67,6 +67,8 @@ def test_folded_text_opens_by_keyboard(desk):
         assert box.get_attribute("open") is None
         box.locator("summary").first.focus()
         page.keyboard.press("Enter")
+        if page.locator(".live-ask").count():  # a page that runs asks before it shows a solution
+            page.keyboard.press("Enter")
         assert box.get_attribute("open") is not None, f"Enter does not open a {kind}"
         page.keyboard.press("Space")
         assert box.get_attribute("open") is None, f"Space does not close a {kind}"

@@ -112,7 +112,7 @@ window.probes = (() => {
       undo.push(() => box.replaceChildren(...whole));
       box.replaceChildren(...nodes);
     };
-    const words = (block) => all("span[class]:not(:has(*)):not([id], [tabindex])", block);
+    const words = (block) => all(":is(span[class], c-):not(:has(*), [id], [tabindex])", block);
     const kept = new Set(firstOfEach(blocks.flatMap(words).filter((word) => word.checkVisibility())));
     for (const block of blocks) {
       const folded = block.cloneNode(true);
