@@ -211,7 +211,7 @@ window.probes = (() => {
     const shown = (selector) => all(selector).filter((box) => box.checkVisibility());
     const rect = (box) => box.getBoundingClientRect();
     const named = (box) => `the note "${box.textContent.trim().slice(0, 40)}"`;
-    const column = Math.max(...shown("article.bd-article > section > section > p, article.bd-article pre").map((box) => rect(box).right));
+    const column = Math.max(...shown("article.bd-article > section > section > p, article.bd-article pre:not(.live-scratch *)").map((box) => rect(box).right));
     const bar = rect(document.querySelector(".bd-sidebar-secondary"));
     const edge = bar.width ? bar.left : window.innerWidth;
     const found = shown(".bd-content .note, .bd-content figure > figcaption");
