@@ -14,7 +14,7 @@ SOURCE = "_modules/"  # where sphinx.ext.viewcode puts its pages
 
 
 def setup(app):
-    add_templates(app, HERE / "templates")
+    add_templates(app, HERE)
     add_styles(app, HERE, "source.css")
     app.connect("html-page-context", template)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

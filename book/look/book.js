@@ -84,9 +84,8 @@
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", follow);
     document.addEventListener("click", closeDrawer);
     repairTheme();
-    markScrollers();
     let waiting = 0;
-    new ResizeObserver(() => {
+    new ResizeObserver(() => { // at once, too, when the page is laid out: to measure earlier would lay it out for that alone
       cancelAnimationFrame(waiting);
       waiting = requestAnimationFrame(markScrollers);
     }).observe(document.body);

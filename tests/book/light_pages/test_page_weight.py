@@ -67,6 +67,10 @@ def test_every_script_waits_for_the_page(pages):
             assert re.search(r"\s(?:defer|async|type=\"module\")[\s>]", tag), f"{path.name}: {tag}"
 
 
+def test_no_page_has_a_place_for_advertising(pages):
+    assert not [path for path, text in pages.items() if re.search(r"ethical-ad|rtd-footer", text)]
+
+
 # Fonts and icons that are not there
 
 
