@@ -3,7 +3,7 @@
 MathJax itself does it, in an embedded JavaScript engine (mini-racer): the page gets MathJax's HTML, its style sheet
 and its fonts, and beside each formula the MathML that a screen reader reads. Nothing is left to do in the browser, so
 nothing jumps, and a page can be read without JavaScript. A formula that MathJax cannot read is a warning. The fonts
-hold the characters that the book uses, a tenth of MathJax's own.
+hold the characters that the book uses, a tenth of MathJax's own, and alphabets of which it uses none have no font.
 
 Each display formula carries its width (`--width`, in em): the style sheet makes it smaller where it would not fit.
 """
@@ -33,6 +33,8 @@ BEFORE_A_MARK = re.compile(
 )
 # What one formula defined would hold for those after it, and none may depend on what was typeset before.
 DEFINES = re.compile(r"\\(?:def|let|(?:re)?new(?:command|environment|tagform)|Declare\w+|definecolor|mathtoolsset|usetagform|label)\b")
+# Fraktur, script, sans serif, typewriter, calligraphic: a book may use none of them.
+FACE_OF_AN_ALPHABET = re.compile(r"@font-face[^{]*\{[^}]*font-family: MJX(TEX-(?:FR|SC|SS|T|C)\w*);[^}]*\}\n*")
 logger = logging.getLogger(__name__)
 
 
@@ -136,7 +138,11 @@ def finish(app, exception):
     if exception is not None:
         return
     folder = Path(app.outdir) / "_static" / "mathjax"
+    styles = FACE_OF_AN_ALPHABET.sub(lambda face: face[0] if f".{face[1]}::before" in styles else "", styles)
     write_fonts(folder / "woff-v2", characters(styles), app.kept)
+    for font in (folder / "woff-v2").glob("*.woff"):
+        if font.name not in styles:
+            font.unlink()
     (folder / "style.css").write_text(styles, encoding="utf-8")
 
 
