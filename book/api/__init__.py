@@ -3,7 +3,7 @@
 * Links to the documentation of Python and NumPy are resolved from the lists in `inventories`: building needs no network.
 * The types and references of docstrings become plain text, so that `-n` can be strict about all other references;
   the fields of a tuple are described once.
-* The list of chapters beside the library's source is made once (`source_pages`).
+* A page of the library's source is light (`source_pages`).
 """
 
 import re

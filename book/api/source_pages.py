@@ -1,25 +1,24 @@
-"""Sphinx extension: the list of chapters beside the library's source is made once for each folder of source pages.
+"""Sphinx extension: a page of the library's source is the code below one line of links.
 
-Sphinx makes this list anew for each page, because it shows which of its entries is open. There are twice as many pages
-with source as other pages, and none of them is an entry.
+There are twice as many such pages as of all others. With the theme's lists, buttons and scripts they would be a sixth of the site,
+and nine tenths of most of them. `source.html` has what a reader goes to from there: the book, the library, the search; each
+function leads back to its description.
 """
 
-from functools import cache
+from pathlib import Path
 
+from book.static_files import add_styles, add_templates
+
+HERE = Path(__file__).resolve().parent
 SOURCE = "_modules/"  # where sphinx.ext.viewcode puts its pages
 
 
 def setup(app):
-    app.connect("builder-inited", start)
-    app.connect("html-page-context", share, priority=400)  # before the theme, which shows the list
+    add_templates(app, HERE)
+    add_styles(app, HERE, "source.css")
+    app.connect("html-page-context", template)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 
 
-def start(app):
-    app.source_page_lists = {}
-
-
-def share(app, pagename, templatename, context, doctree):
-    if pagename.startswith(SOURCE):
-        folder = pagename.rpartition("/")[0]
-        context["toctree"] = app.source_page_lists.setdefault(folder, cache(context["toctree"]))
+def template(app, pagename, templatename, context, doctree):
+    return "source.html" if pagename.startswith(SOURCE) else None

@@ -3,7 +3,7 @@
 MathJax itself does it, in an embedded JavaScript engine (mini-racer): the page gets MathJax's HTML, its style sheet
 and its fonts, and beside each formula the MathML that a screen reader reads. Nothing is left to do in the browser, so
 nothing jumps, and a page can be read without JavaScript. A formula that MathJax cannot read is a warning. The fonts
-hold the characters that the book uses, a tenth of MathJax's own.
+hold the characters that the book uses, a tenth of MathJax's own, and alphabets of which it uses none have no font.
 
 Each display formula carries its width (`--width`, in em): the style sheet makes it smaller where it would not fit.
 """
@@ -23,16 +23,18 @@ from sphinx.util.math import get_node_equation_number
 
 from book.cache import Kept, digest
 from book.formulas.mathjax_engine import Engine, mathjax, version
-from book.formulas.short import shortened
+from book.formulas import short
 from book.static_files import add_styles
 
 FIRST_FONTS = ("MathJax_Main-Regular.woff", "MathJax_Math-Italic.woff")  # of almost every formula
 CHARACTER = re.compile(r'content:\s*"((?:\\.|[^"\\])*)"')  # in MathJax's style sheet; "\2211" is a sum's sign
 BEFORE_A_MARK = re.compile(
-    r'<span class="math notranslate nohighlight">(?:[^<]|<(?!span class="math))*?</mjx-container></span>[.,;:!?)\]’”]+'
+    r'<span class="math notranslate">(?:[^<]|<(?!span class="math))*?</mjx-container></span>[.,;:!?)\]’”]+'
 )
 # What one formula defined would hold for those after it, and none may depend on what was typeset before.
 DEFINES = re.compile(r"\\(?:def|let|(?:re)?new(?:command|environment|tagform)|Declare\w+|definecolor|mathtoolsset|usetagform|label)\b")
+# Fraktur, script, sans serif, typewriter, calligraphic: a book may use none of them.
+FACE_OF_AN_ALPHABET = re.compile(r"@font-face[^{]*\{[^}]*font-family: MJX(TEX-(?:FR|SC|SS|T|C)\w*);[^}]*\}\n*")
 logger = logging.getLogger(__name__)
 
 
@@ -58,11 +60,11 @@ class Typesetter:
         found, width, used = self.kept.get(lambda *what: self.engine.typeset(*what), tex, display, version=self.version)
         for all_used, of_formula in zip(self.used, used, strict=True):
             all_used.update((str(each), each) for each in of_formula)
-        return shortened(found), width
+        return short.shortened(found), width
 
     def styles(self):
         used = [list(each.values()) for each in self.used]
-        return self.kept.get(lambda *what: self.engine.styles(*what), used, version=self.version)
+        return short.style_sheet(self.kept.get(lambda *what: self.engine.styles(*what), used, version=self.version))
 
     def close(self):
         if self.started:
@@ -102,7 +104,7 @@ def typeset(translator, node, tex, is_display):
 
 def inline(translator, node):
     formula, _ = typeset(translator, node, node.astext(), False)
-    translator.body.append(translator.starttag(node, "span", "", CLASS="math notranslate nohighlight") + formula + "</span>")
+    translator.body.append(translator.starttag(node, "span", "", CLASS="math notranslate") + formula + "</span>")
     raise nodes.SkipNode
 
 
@@ -117,7 +119,7 @@ def display(translator, node):
     if r"\\" in tex and r"\begin{" not in tex:
         tex = r"\begin{split}" + tex + r"\end{split}"  # as Sphinx does: a break needs something around it
     formula, width = typeset(translator, node, tex, True)
-    translator.body.append(translator.starttag(node, "div", CLASS="math notranslate nohighlight", style=f"--width: {width:.2f}"))
+    translator.body.append(translator.starttag(node, "div", CLASS="math notranslate", style=f"--width: {width:.2f}"))
     if node["number"]:
         translator.body.append(f'<span class="eqno">({get_node_equation_number(translator, node)})')
         translator.add_permalink_ref(node, "Link to this equation")
@@ -136,7 +138,11 @@ def finish(app, exception):
     if exception is not None:
         return
     folder = Path(app.outdir) / "_static" / "mathjax"
+    styles = FACE_OF_AN_ALPHABET.sub(lambda face: face[0] if f".{face[1]}::before" in styles else "", styles)
     write_fonts(folder / "woff-v2", characters(styles), app.kept)
+    for font in (folder / "woff-v2").glob("*.woff"):
+        if font.name not in styles:
+            font.unlink()
     (folder / "style.css").write_text(styles, encoding="utf-8")
 
 

@@ -14,6 +14,8 @@ import shutil
 from functools import cache
 from pathlib import Path
 
+import PIL
+
 from book.cache import digest
 from book.light_pages import drawings, icons, markup, pictures, plain_code, scripts, style_sheet
 from book.static_files import add_styles, classes_of_scripts
@@ -40,15 +42,16 @@ def finish(app, exception):
     pages = {path: path.read_text(encoding="utf-8") for path in sorted(site.rglob("*.html")) if static not in path.parents}
     all_scripts = asked_for(pages, scripts.SCRIPT)
     options = app.config.html_theme_options
-    plain = plain_code.plain_classes(options[f"pygments_{scheme}_style"] for scheme in ("light", "dark"))
+    styles = [options[f"pygments_{scheme}_style"] for scheme in ("light", "dark")]
+    plain, twins = plain_code.plain_classes(styles), plain_code.twins(styles)
     used_with = scripts.USED_WITH | classes_of_scripts(app)
     for path, text in pages.items():
-        text = plain_code.unwrapped(pictures.sized(text, path, site / "_images"), plain)
+        text = plain_code.unwrapped(pictures.sized(text, path, site / "_images"), plain, twins)
         pages[path] = markup.lean(drawing.on_page(scripts.lean(text, used_with)))
     used_scripts = asked_for(pages, scripts.SCRIPT)
     pages = with_one_sheet(pages, static, words(pages, used_scripts), drawing, app.kept)
     for path, text in pages.items():
-        path.write_text(text, encoding="utf-8")
+        path.write_text(plain_code.short(text), encoding="utf-8")
     for path in all_scripts - used_scripts | set(static.rglob("*.css")) - asked_for(heads(pages), LINK):
         path.unlink()
     shutil.rmtree(static / icons.FONTS, ignore_errors=True)
@@ -56,7 +59,7 @@ def finish(app, exception):
 
 
 def thin_figures(folder, kept):
-    version = digest(Path(drawings.__file__))
+    version = digest(Path(drawings.__file__), PIL.__version__)
     for path in sorted(folder.glob("*.svg")):
         path.write_text(kept.get(drawings.thinned, path.read_text(encoding="utf-8"), version=version), encoding="utf-8")
 
@@ -92,7 +95,7 @@ def with_one_sheet(pages, static, words, drawing, kept):
     lists = {path: sheets for path, sheets in lists.items() if sheets}  # the page that only leads to the first has none
     shared = [sheet for sheet in next(iter(lists.values())) if all(sheet in sheets for sheets in lists.values())]
     paths = [sheet.relative_to(static).as_posix() for sheet in shared]
-    text = one_sheet(static, paths, words, drawing, kept)
+    text = plain_code.short_rules(one_sheet(static, paths, words, drawing, kept))
     (static / "style.css").write_text(text, encoding="utf-8")
     version = hashlib.sha256(text.encode()).hexdigest()[:8]
     return {path: linked(text, path, shared, f"_static/style.css?v={version}") for path, text in pages.items()}
@@ -104,7 +107,7 @@ def one_sheet(static, paths, words, drawing, kept):
     made_by = [Path(icons.__file__), Path(style_sheet.__file__), static / icons.SCRIPT, importlib.metadata.version("tinycss2")]
 
     def make(paths, words):
-        return style_sheet.merged(static, paths, set(words), drawing.in_rule) + drawing.in_forced_colours()
+        return style_sheet.merged(static, paths, set(words), drawing.in_rule) + drawing.rules() + drawing.in_forced_colours()
 
     text = kept.get(make, paths, sorted(words), version=digest(*sheets, *sheets.values(), *made_by))
     style_sheet.check_addresses(static, text)

@@ -5,24 +5,29 @@ and again. A browser needs none of that. Here a figure becomes less than half as
 
 * ids that nothing refers to, descriptions, comments and groups that do nothing go, and the other ids are short;
 * coordinates have two decimals of a point, less than a fiftieth of a pixel, and paths say how far the pen moves, not where it is;
-* a word that stands in a figure more than once is drawn once, and used again; so is a style.
+* a word that stands in a figure more than once is drawn once, and used again; so is a style;
+* a picture in it names its colours once, if these are few.
 """
 
+import base64
+import io
 import re
 from collections import Counter
 from xml.etree import ElementTree
+
+from PIL import Image
 
 SVG, XLINK = "{http://www.w3.org/2000/svg}", "{http://www.w3.org/1999/xlink}"
 NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 PATH_PART = re.compile(rf"[A-Za-z]|{NUMBER.pattern}")
 POINTS = {"M": 1, "L": 1, "Q": 2, "C": 3}  # of a command of a path; Matplotlib uses these and z
 REFERENCE = re.compile(r"#([^)\"']+)")
-MOVED = re.compile(r"translate\(\s*([-\d.]+)[\s,]+([-\d.]+)\s*\)")
+MOVED = re.compile(r"translate\(\s*([-\d.]+)(?:[\s,]+([-\d.]+))?\s*\)")
 PLACED = re.compile(r"translate\((?P<x>[-\d.]+) ?(?P<y>[-\d.]+)?\)(?P<size>(?:rotate\(.+?\))?scale\(.+?\))")  # a word
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 OF_FIGURE, OF_LETTERS = 2, 1  # decimals: of points, and of hundredths of a letter's size
-OUTLINE = "scale(0.015625)"  # of a letter, in steps of a 6400th of its size: four of them are still less than a hundredth of a point
-COARSE, COARSER = 4, "scale(.0625)"
+OUTLINE = "scale(0.015625)"  # of a letter, in steps of a 6400th of its size: sixteen of them are a fortieth of a point
+COARSE, COARSER = 16, "scale(.25)"
 
 
 def thinned(text):
@@ -56,14 +61,31 @@ def shorten_attributes(element):
         elif name == "transform":
             value = transform(value, OF_LETTERS if element.tag == SVG + "use" else OF_FIGURE)
         elif name == XLINK + "href":
-            name, value = "href", re.sub(r"\s", "", value)
+            name, value = "href", picture(re.sub(r"\s", "", value))
         elif name in ("x", "y") and element.tag == SVG + "use":
             value = short(value, OF_FIGURE)
         element.set(name, value)
     moved = element.tag == SVG + "use" and "x" not in given and MOVED.fullmatch(element.get("transform", ""))
     if moved:  # x and y of a use mean the same
         del element.attrib["transform"]
-        element.attrib.update({name: value for name, value in zip("xy", moved.groups(), strict=True) if value != "0"})
+        element.attrib.update({name: value for name, value in zip("xy", moved.groups("0"), strict=True) if value != "0"})
+
+
+def picture(address):
+    """A picture that is given as data, with a list of its colours where that is shorter."""
+    kind, _, data = address.partition("base64,")
+    if kind != "data:image/png;":
+        return address
+    with Image.open(io.BytesIO(base64.b64decode(data))) as image:
+        colours = image.getcolors(256)
+        if not colours or image.mode == "RGBA" and min(colour[3] for _, colour in colours) < 255:
+            return address
+        plain, made = image.convert("RGB"), io.BytesIO()
+        plain.convert("P", palette=Image.Palette.ADAPTIVE, colors=len(colours)).save(made, "PNG", optimize=True)
+        with Image.open(made) as listed:
+            same = listed.convert("RGB").tobytes() == plain.tobytes()
+    found = base64.b64encode(made.getvalue()).decode()
+    return f"{kind}base64,{found}" if same and len(found) < len(data) else address
 
 
 def short(number, digits):
@@ -87,7 +109,7 @@ def transform(value, digits):
 
 
 def path(outline, unit):
-    """A path in steps of whole parts of 1 (`unit` is 100: hundredths); where `unit` is a quarter, in fours, and a fourth as large.
+    """A path in steps of whole parts of 1 (`unit` is 100: hundredths); where `unit` is a sixteenth, in sixteens, and a sixteenth as large.
 
     A rounded step starts from a rounded place, so that no error grows along the path.
     """
@@ -146,6 +168,10 @@ def unwrap(figure):
             kept += list(child) if child.tag == SVG + "g" and not child.attrib else [child]
         parent[:] = kept
 
+    empty = [path for path in figure.iter(SVG + "path") if "d" not in path.attrib]  # a space is a letter without a line
+    spaces = {"#" + path.get("id", "") for path in empty}
+    for parent in figure.iter():
+        parent[:] = [child for child in parent if child not in empty and child.get("href") not in spaces]
     clean(figure)
 
 

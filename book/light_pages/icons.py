@@ -2,8 +2,8 @@
 
 The theme names an icon (`<i class="fa-solid fa-bars">`) and brings all of Font Awesome to draw it: fonts, and a script of
 half a megabyte that holds up the page until it has arrived. Here that script is read while the book is built, and each
-icon becomes the `<svg>` that the script would have made of it in the browser; `icons.css` has its size. The
-few icons that a style sheet adds become boxes in the colour of the text, cut out by their shape.
+icon becomes an empty `<svg>` with its name: a box in the colour of the text, cut out by the shape that the style sheet holds
+once for all pages (`icons.css` has its size). So do the few icons that a style sheet adds.
 """
 
 import re
@@ -35,6 +35,7 @@ class Icons:
 
     def __init__(self, script):
         self.script, self.boxes = script, []
+        self.on_pages = {}  # {class: the icon}
 
     @cached_property
     def packs(self):
@@ -57,8 +58,11 @@ class Icons:
         words = [word for word in words if word not in (pack, *PACKS[pack])]
         (name,) = [word for word in words if word.startswith("fa-") and word not in SIZES] or [""]
         attributes = re.sub(r'\s+title="[^"]*"', "", found["before"] + found["after"])  # the button has a name
+        icon = self.named(pack, name[3:])
+        if self.on_pages.setdefault(name, icon)["path"] != icon["path"]:
+            raise ExtensionError(f"two packs have an icon {name!r}, and pages use both")
         classes = " ".join(["book-icon", *words])
-        return svg(self.named(pack, name[3:]), f' class="{classes}"{attributes} aria-hidden="true"', "currentColor")
+        return f'<svg class="{classes}"{attributes} aria-hidden="true"></svg>'
 
     def named(self, pack, name):
         if name not in self.packs[pack]:
@@ -77,8 +81,7 @@ class Icons:
 
         def shape(found):
             name = 'content:"";--icon' if found["what"] == "content" else found["what"]
-            picture = svg(self.coded(found["code"] or format(ord(found["char"]), "x")), " xmlns='http://www.w3.org/2000/svg'")
-            return f'{name}:url("data:image/svg+xml,{quote(picture.replace(chr(34), chr(39)), safe=SAFE)}")'
+            return f"{name}:{shape_of(self.coded(found['code'] or format(ord(found['char']), 'x')))}"
 
         declarations = CHARACTER.sub(shape, OF_FONT.sub("", declarations))
         declarations = NAMED.sub(r'content:"";--icon:\1', declarations)
@@ -86,9 +89,15 @@ class Icons:
         self.boxes += [selector] * bool(boxes)
         return declarations
 
+    def rules(self):
+        """The shapes of the icons on pages."""
+        widths = {name: int(icon["width"]) / int(icon["height"]) for name, icon in sorted(self.on_pages.items())}
+        return "".join(f".{name}{{--icon:{shape_of(self.on_pages[name])};width:{width:.4g}em}}\n" for name, width in widths.items())
+
     def in_forced_colours(self):
         """Where the system sets the colours it paints over backgrounds, unless they are one of its own colours."""
-        return f"@media (forced-colors:active){{{','.join(self.boxes)}{{background:CanvasText}}}}\n" if self.boxes else ""
+        boxes = ",".join([".book-icon", *self.boxes])
+        return f"@media (forced-colors:active){{{boxes}{{background:CanvasText}}}}\n"
 
 
 SAFE = " =:/',"  # what may stand in a quoted address as it is
@@ -101,9 +110,10 @@ def entries(text):
     return others | {icon["quoted"] or icon["bare"]: icon for icon in icons}
 
 
-def svg(icon, attributes, fill=None):
-    fill = f' fill="{fill}"' if fill else ""
-    return f'<svg{attributes} viewBox="0 0 {icon["width"]} {icon["height"]}"{fill}><path d="{icon["path"]}"/></svg>'
+def shape_of(icon):
+    """An icon as the address of a picture, for a style sheet."""
+    picture = f"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 {icon['width']} {icon['height']}'><path d='{icon['path']}'/></svg>"
+    return f'url("data:image/svg+xml,{quote(picture, safe=SAFE)}")'
 
 
 def is_of_font(selector):

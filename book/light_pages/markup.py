@@ -1,4 +1,5 @@
-"""Markup without what only its writers read: comments, indentation, and a second element around code of the same colour.
+"""Markup without what only its writers read: comments, indentation, names that no style and no script asks for, and a second
+element around code of the same colour.
 
 Templates indent what they write, and a browser keeps each blank between two elements as a piece of text. Where blanks count (`<pre>`,
 fields of text, scripts, styles), nothing changes.
@@ -11,13 +12,16 @@ PART = re.compile(rf"{COUNTS}|(?P<blanks>(?:\s|<!--.*?-->)+)|(?P<tag><(?:[^>\"']
 COMMENT = re.compile(r"<!--.*?-->", re.S)
 IN_TAG = re.compile(r"\"[^\"]*\"|'[^']*'|(?P<blanks>\s\s+|\n)")
 SCRIPT_TEXT = re.compile(r"(<script\b(?![^>]*json)[^>]*>\s*)(.*?)\s*(</script>)", re.S)
+# Docutils' names for every link, every piece of code and each of its words. In the list of pages the theme asks for one of them.
+IDLE = re.compile(r'(?<!has-children"><a)(?<=<a) class="reference internal"|(?<=<code class=")docutils (?=literal)|(?<=<code class="xref )py py-obj docutils (?=literal)')
+CODE_WORD = re.compile(r'<span class="pre">([^<]*)</span>')
 NOTE = re.compile(r"(?m)^[ \t]*(?://.*)?\n|^[ \t]+")
 ALIKE = re.compile(r'(<span class="(\w+)">[^<]*)</span>(\s*)<span class="\2">')
 
 
 def lean(text):
-    """The page with the same elements and words in fewer bytes."""
-    return PART.sub(part, text)
+    """The page with the same words in fewer bytes."""
+    return PART.sub(part, CODE_WORD.sub(r"\1", IDLE.sub("", text)))
 
 
 def part(found):

@@ -1,4 +1,4 @@
-// Python in colours, with the classes that Pygments gives on the page: enough for a cell while it is edited.
+// Python in colours, with the elements that it has on the page: enough for a cell while it is edited.
 
 const WORDS = {
   k: "as assert async await break class continue def del elif else except finally for global if lambda nonlocal pass raise return try while with yield match case",
@@ -31,7 +31,7 @@ export function coloured(code) {
     const { word, ...kinds } = found.groups;
     const kind = word ? KIND.get(word) : Object.keys(kinds).find((name) => kinds[name] !== undefined);
     if (!kind || (kind === "o" && found[0] === ":")) continue;
-    html += `${escaped(code.slice(at, found.index))}<span class="${kind}">${escaped(found[0])}</span>`;
+    html += `${escaped(code.slice(at, found.index))}<c- ${kind}>${escaped(found[0])}</c->`;
     at = found.index + found[0].length;
   }
   return html + escaped(code.slice(at));

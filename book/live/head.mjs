@@ -94,7 +94,7 @@ export class Head {
     more.textContent = "What these pages run";
     versions.append(more, `: ${settings.versions}.`);
     box.append(words, row, keys, versions);
-    if (!settings.offline) {
+    if (!settings.offline && location.protocol !== "file:") {
       box.addEventListener("toggle", () => box.open && this.showKeep(box, settings)); // asks the network for the size only then
     }
     return box;

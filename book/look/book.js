@@ -74,12 +74,18 @@
     if (event.target.closest("dialog a[href]")) event.target.closest("dialog").close();
   }
 
+  // A page without the theme's scripts (of source code) follows the system's colours, too.
+  function follow({ matches }) {
+    const { dataset } = document.documentElement;
+    if (dataset.mode === "auto") dataset.theme = matches ? "dark" : "light";
+  }
+
   function start() {
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", follow);
     document.addEventListener("click", closeDrawer);
     repairTheme();
-    markScrollers();
     let waiting = 0;
-    new ResizeObserver(() => {
+    new ResizeObserver(() => { // at once, too, when the page is laid out: to measure earlier would lay it out for that alone
       cancelAnimationFrame(waiting);
       waiting = requestAnimationFrame(markScrollers);
     }).observe(document.body);

@@ -26,7 +26,7 @@ def test_search_dialog_opens_by_keyboard_and_leads_to_results(desk):
 
 def test_menu_opens_and_closes_on_a_phone(phone):
     page = phone.open("chapters/index.html")
-    link = page.locator(".bd-sidebar-primary nav a.reference").first.element_handle()
+    link = page.locator(".bd-sidebar-primary nav a").first.element_handle()
     visible = "link => link.checkVisibility({visibilityProperty: true}) && link.getBoundingClientRect().x >= 0"
     assert not link.evaluate(visible)
     page.locator("button.primary-toggle:visible, label.sidebar-toggle.primary-toggle:visible").first.click()
@@ -67,6 +67,8 @@ def test_folded_text_opens_by_keyboard(desk):
         assert box.get_attribute("open") is None
         box.locator("summary").first.focus()
         page.keyboard.press("Enter")
+        if page.locator(".live-ask").count():  # a page that runs asks before it shows a solution
+            page.keyboard.press("Enter")
         assert box.get_attribute("open") is not None, f"Enter does not open a {kind}"
         page.keyboard.press("Space")
         assert box.get_attribute("open") is None, f"Space does not close a {kind}"

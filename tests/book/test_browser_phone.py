@@ -54,6 +54,8 @@ def test_letters_have_12_pixels_and_choices_are_easy_to_hit(phone, name):
 def test_a_long_line_of_code_goes_on_behind_its_beginning(phone, name):
     page = phone.open(name)
     browser.settle(page)
+    if page.locator("html.live").count():
+        pytest.skip("where cells can be run their code is a text box, whose lines all begin at its edge")
     behind = page.evaluate(HANGING)
     assert len(behind) > 5 and min(behind) > 8, sorted(behind)[:10]
 

@@ -53,7 +53,7 @@ def test_axe_sees_formulas_code_and_names(colours, opened):
     page.evaluate("formula => document.querySelector(`${formula} mjx-container`).removeAttribute('tabindex')", FORMULA)
     page.evaluate("document.querySelector('.theme-switch-button').removeAttribute('aria-label')")
     # Behind an editor axe cannot tell what a reader sees, so that on a page that can run only code in the text is left.
-    code = "p code .pre" if page.locator("html.live").count() else "pre .nb"
+    code = "p .literal" if page.locator("html.live").count() else "pre [l]"
     page.add_style_tag(content=f"{code} {{ color: #ddd !important }}")
     found = "\n".join(accessibility(page, colours))
     assert "scrollable-region-focusable" in found and "mjx-container" in found
@@ -83,7 +83,7 @@ def test_a_page_is_the_same_after_axe_has_seen_it(page):
 
 
 def test_folding_the_parts_of_code_and_formulas_says_if_it_changes_them(page):
-    page.add_style_tag(content=".bd-content pre:has(.nb) { white-space: pre !important } pre .nb { padding: 1em }")
+    page.add_style_tag(content=".bd-content pre:has([l]) { white-space: pre !important } pre [l] { padding: 1em }")
     assert any("changes when its parts are folded" in fault for fault in accessibility(page))
 
 
@@ -149,7 +149,7 @@ def test_a_formula_cut_at_a_side_or_below_is_found(page):
     after = page.evaluate("probes.wide()")
     assert after["formulas that scroll"] == []
     assert sorted(after["formulas cut"]) == sorted(
-        place.replace("mjx-container.MathJax", "mjx-math.MJX-TEX") for place in before["formulas that scroll"]
+        place.replace("mjx-container", "mjx-math") for place in before["formulas that scroll"]
     )
     page.add_style_tag(content="#another-formula mjx-container { max-height: 0.2rem; overflow: hidden !important }")
     assert any("another-formula" in place for place in page.evaluate("probes.wide()")["formulas cut"])

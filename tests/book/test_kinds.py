@@ -5,13 +5,16 @@ from kinds import LOOKED_AT, kinds, overlooked
 from watched import PAGES
 
 
+ELSEWHERE = {".live-model"}  # of a page that runs and opens a trained model: live/test_browser_model.py looks at it
+
+
 @pytest.fixture(scope="module")
 def kinds_of(site):
     return {name: kinds((site / name).read_text(encoding="utf-8")) for name in PAGES}
 
 
 def test_every_kind_of_block_is_on_a_page_that_is_looked_at(kinds_of, record_property):
-    assert overlooked(kinds_of, LOOKED_AT) == {}, "put the cheapest page that has it into LOOKED_AT of kinds.py"
+    assert overlooked(kinds_of, LOOKED_AT).keys() <= ELSEWHERE, "put the cheapest page that has it into LOOKED_AT of kinds.py"
     record_property("checked kinds of block on the pages looked at", len(set().union(*kinds_of.values())))
 
 

@@ -10,57 +10,23 @@ from hypothesis import given, strategies as st
 from pybtex import plugin
 
 from book import bibliography, light_pages
-from book.api import source_pages
 from book.light_pages import pictures, scripts
 
-ROOT = Path(__file__).resolve().parents[2]
-
-CURRENT = re.compile(r'<li class="[^"]*\b(?:current|active)\b')
-NAVIGATION = re.compile(r'<nav class="bd-links.*?</nav>', re.S)
+# Pages of source code
 
 
-# The list of chapters beside the library's source
-
-
-def shown(app, pagename, made):
-    """The list on a page; how it is made goes to the list `made`."""
-
-    def toctree(**options):
-        made.append((pagename, options))
-        return f"list of {pagename}"
-
-    context = {"toctree": toctree}
-    source_pages.share(app, pagename, "page.html", context, None)
-    return context["toctree"](maxdepth=2)
-
-
-def test_the_list_of_chapters_is_made_once_for_each_folder_of_source():
-    app, made = SimpleNamespace(), []
-    source_pages.start(app)
-    pages = ["_modules/index", "_modules/attnlib/a", "_modules/attnlib/b", "chapters/a", "chapters/b"]
-    lists = [shown(app, page, made) for page in pages]
-    assert lists == ["list of " + page for page in ("_modules/index", "_modules/attnlib/a", "_modules/attnlib/a", "chapters/a", "chapters/b")]
-    assert len(made) == 4
-
-
-def test_other_options_give_another_list():
-    app, made = SimpleNamespace(), []
-    source_pages.start(app)
-    shown(app, "_modules/a", made)
-    context = {"toctree": lambda **options: f"another with {options}"}
-    source_pages.share(app, "_modules/b", "page.html", context, None)
-    assert context["toctree"](maxdepth=2) == "list of _modules/a"
-    assert context["toctree"](maxdepth=3) == "list of _modules/a" and made[-1] == ("_modules/a", {"maxdepth": 3})
-
-
-def test_on_pages_with_source_no_chapter_is_open_and_every_link_leads_somewhere(site):
+def test_a_page_of_source_is_its_code_and_ways_to_the_book_the_library_and_the_search(site):
     pages = sorted((site / "_modules").rglob("*.html"))
     assert len(pages) > 50
     for page in pages:
-        (listed,) = NAVIGATION.findall(page.read_text(encoding="utf-8"))
-        links = re.findall(r'href="([^"#]+)"', listed)
-        assert len(links) > 20 and not CURRENT.search(listed)
-        assert all((page.parent / link).is_file() for link in links), page
+        text = page.read_text(encoding="utf-8")
+        head = text[text.index("<header") : text.index("</header>")]
+        links = re.findall(r'(?:href|action)="([^"]+)"', head)
+        goals = [(page.parent / link.replace("#", page.name)).resolve().relative_to(site.resolve()).as_posix() for link in links]
+        assert goals == ["chapters/index.html", "chapters/api/index.html", "_modules/index.html", "genindex.html", "search.html"], page
+        assert all((site / goal).is_file() for goal in goals)
+        around = len(text) - len(text[text.index("<article") : text.index("</article>")])
+        assert around < 3_500, f"{page}: {around} bytes around the code"
 
 
 # The pages, gone through when all are written

@@ -112,7 +112,7 @@ window.probes = (() => {
       undo.push(() => box.replaceChildren(...whole));
       box.replaceChildren(...nodes);
     };
-    const words = (block) => all("span[class]:not(:has(*)):not([id], [tabindex])", block);
+    const words = (block) => all(":is(span[class], c-):not(:has(*), [id], [tabindex])", block);
     const kept = new Set(firstOfEach(blocks.flatMap(words).filter((word) => word.checkVisibility())));
     for (const block of blocks) {
       const folded = block.cloneNode(true);
@@ -131,7 +131,7 @@ window.probes = (() => {
       const { width, height } = size;
       Object.assign(formula.style, { display: "inline-block", boxSizing: "border-box", width: `${width}px`, height: `${height}px` });
     }
-    for (const math of inPlace.map((box) => box.querySelector("mjx-assistive-mml math"))) replace(math, math.textContent);
+    for (const math of inPlace.map((box) => box.querySelector(":scope > math"))) replace(math, math.textContent);
     const after = measure();
     const differs = ([width, scrolled], [newWidth, scrollsNow]) => Math.abs(width - newWidth) > 1 || scrolled !== scrollsNow;
     const changed = measured.filter((_, number) => differs(before[number], after[number]));
@@ -211,7 +211,7 @@ window.probes = (() => {
     const shown = (selector) => all(selector).filter((box) => box.checkVisibility());
     const rect = (box) => box.getBoundingClientRect();
     const named = (box) => `the note "${box.textContent.trim().slice(0, 40)}"`;
-    const column = Math.max(...shown("article.bd-article > section > section > p, article.bd-article pre").map((box) => rect(box).right));
+    const column = Math.max(...shown("article.bd-article > section > section > p, article.bd-article pre:not(.live-scratch *)").map((box) => rect(box).right));
     const bar = rect(document.querySelector(".bd-sidebar-secondary"));
     const edge = bar.width ? bar.left : window.innerWidth;
     const found = shown(".bd-content .note, .bd-content figure > figcaption");

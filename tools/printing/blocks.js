@@ -33,7 +33,7 @@ globalThis.pieces ??= (() => {
     for (const element of elements()) if (!seen.has(element)) element.remove();
     const formulas = [];
     for (const formula of article.querySelectorAll("mjx-container")) {
-      const names = [...formula.querySelectorAll("mjx-c[class]")].map((glyph) => glyph.className.match(/mjx-c([0-9A-F]+)/)[1]);
+      const names = [...formula.querySelectorAll("mjx-c[class]")].map((glyph) => glyph.className.match(/\bc([0-9A-F]+)/)[1]);
       formulas.push(String.fromCodePoint(...names.map((name) => parseInt(name, 16))));
       formula.replaceWith("\0");
     }

@@ -10,7 +10,7 @@ from pybtex.database import parse_file
 WORKS = parse_file(str(Path(__file__).resolve().parents[3] / "chapters" / "references.bib"), bib_format="bibtex").entries
 CITATION = re.compile(r'<span class="bibtex-citation" id="([^"]+)">(.*?\])</span>', re.DOTALL)
 WORK = re.compile(r'<div class="citation" id="([^"]+)".*?</div>', re.DOTALL)
-BACK = re.compile(r'<a class="reference internal" href="([\w.]+)#([^"]+)"')
+BACK = re.compile(r'<a href="([\w.]+)#([^"]+)"')
 
 
 def plain(text):

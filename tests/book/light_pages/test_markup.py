@@ -27,6 +27,22 @@ def test_blanks_go_where_they_do_not_count(text, short):
     assert markup.lean(text) == short
 
 
+@pytest.mark.parametrize(
+    ("text", "short"),
+    [
+        ('<a class="reference internal" href="a">a</a>', '<a href="a">a</a>'),
+        ('<li class="has-children"><a class="reference internal" href="a">', '<li class="has-children"><a class="reference internal" href="a">'),
+        ('<a class="reference external" href="a">', '<a class="reference external" href="a">'),
+        ('<a class="term reference internal" href="a">', '<a class="term reference internal" href="a">'),
+        ('<code class="docutils literal notranslate"><span class="pre">a</span> <span class="pre">b</span></code>', '<code class="literal notranslate">a b</code>'),
+        ('<code class="xref py py-obj docutils literal notranslate"><span class="pre">a</span></code>', '<code class="xref literal notranslate">a</code>'),
+        ('<div class="docutils container">', '<div class="docutils container">'),
+    ],
+)
+def test_names_go_that_nothing_asks_for(text, short):
+    assert markup.lean(text) == short
+
+
 def test_code_keeps_its_blanks_and_neighbours_of_one_colour_become_one():
     code = '<pre>a  <span class="o">=</span> <span class="o">-</span><span class="mi">1</span>\n    <span class="mi">2</span></pre>'
     assert markup.lean(code) == '<pre>a  <span class="o">= -</span><span class="mi">1\n    2</span></pre>'

@@ -41,7 +41,7 @@ CUT = """width => {
         return found;
     };
     return [...document.querySelectorAll("article *")].filter(element => {
-        if (element.closest("mjx-assistive-mml, mjx-ext, svg *") || !element.getClientRects().length) return false;
+        if (element.closest("mjx-container > math, mjx-ext, svg *") || !element.getClientRects().length) return false;
         const scrolls = element.scrollWidth > element.clientWidth + 1 && getComputedStyle(element).overflowX !== "visible" && element.clientWidth;
         return scrolls || beyond(element.getBoundingClientRect()) && (!element.closest("pre") || words(element).some(beyond));
     }).map(element => `${element.tagName}.${element.className}: ${element.textContent.slice(0, 60)}`);

@@ -122,7 +122,7 @@ def test_letters_are_compared_by_what_they_say():
 def test_each_character_of_a_formula_is_printed_as_what_it_is_called(site):
     """A style sheet prints the glyphs of formulas. Where it prints a look-alike, the comparison has to know it."""
     style = (site / "_static" / "style.css").read_text(encoding="utf-8")
-    glyphs = re.findall(r'mjx-c([0-9A-F]+)(?:\.TEX-\w+)?::before\{[^}]*content:\s*"((?:\\.|[^"])*)"', style)
+    glyphs = re.findall(r'\.c([0-9A-F]+)(?:\.TEX-\w+)?::before\{[^}]*content:\s*"((?:\\.|[^"])*)"', style)
     escapes = re.compile(r"\\(?:([0-9a-fA-F]{1,6}) ?|(.))")
     printed = {chr(int(code, 16)): escapes.sub(lambda found: found[2] or chr(int(found[1], 16)), text) for code, text in glyphs}
     assert len(printed) > 100
