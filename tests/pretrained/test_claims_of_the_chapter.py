@@ -267,6 +267,8 @@ def test_the_pull_needs_no_sentence(model, asked):
     for seed in (0, 100):
         pull = pulls(model.embed([in_order(row, shuffled(seed)) for row in people]), toward)
         assert 1.5 < pull.mean() / whole < 2.1 and (pull > 0).all()
+        without = model.embed([in_order(row, shuffled(seed)) for row in people], without={COSTLY_HEAD: means[COSTLY_HEAD]})
+        assert 0.3 < pulls(without, toward).mean() / pull.mean() < 0.6  # it costs as much where there is no sentence
     for end in (".", ""):
         pull = pulls(model.embed([row["pronoun"] + end for row in people]), toward)
         assert pull.mean() > 2.4 * whole and (pull > 0).all()
