@@ -33,7 +33,7 @@ SHIFTS = """{
 # Late in their chapters, but with more than a screen below them: the browser can scroll that far.
 PLACES = [
     "02_attention.html#what-the-factor-does-to-the-weights",
-    "02_attention.html#quick-check",
+    "02_attention.html#what-do-real-layers-start-with",
     "07_recompute.html#split-the-keys-over-workers",
     "07_recompute.html#what-flash-does-not-change",
 ]
@@ -117,6 +117,7 @@ def test_a_link_into_a_chapter_lands_at_its_place(place, width, opened, address)
     page = opened(width)
     page.add_init_script("addEventListener('scrollend', () => { window.arrived = true }, true)")
     arrive_with_late_fonts(page, f"{address}chapters/{place}")
+    assert page.locator(":target").count(), "there is no such place"
     page.wait_for_function("window.arrived")  # a glide would be under way while the fonts come
     browser.settle(page)
     off = page.evaluate(
