@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from attnexercises.flash.forward import flash_forward
-from attnlib.attention import attention
 from attnlib.costs import (
     A100, Memory, count_flops, count_traffic, fitting_blocks, flash_attention_keys_outer_on, flash_attention_on,
     naive_attention_on,

@@ -1,7 +1,7 @@
 """The formulas of chapter 9, evaluated as they stand."""
 
 import numpy as np
-from formula_cases import D, H, K, M, N, Q, agree, agree_with_slope
+from formula_cases import D, K, M, N, agree, agree_with_slope
 
 from attnlib.attention import attention
 from attnlib.multihead import init_multihead, multihead_attention

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_hex, to_rgb, to_rgba
 from matplotlib.figure import Figure
-from matplotlib.font_manager import FontProperties, findfont, fontManager
+from matplotlib.font_manager import FontProperties, fontManager
 
 from attnpage import plotting
 
