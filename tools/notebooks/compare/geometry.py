@@ -107,6 +107,42 @@ def _commands(data):
                 letter = {"M": "L", "m": "l"}.get(letter, letter)
 
 
+# Courses
+
+
+def off_course(points, line, tolerance):
+    """The first of the points that does not lie on the line, or None.
+
+    Both are lists of points in the order in which they are drawn, and each point has to come on the line at or after
+    the one before it, within the tolerance in each direction. The ends have to be ends of the line.
+    """
+    ends = [(points[0], line[0]), (points[-1], line[-1])]
+    for point, end in ends:
+        if not _near(point, end, tolerance):
+            return point
+    reached = 0
+    for point in points:
+        for segment in range(reached, len(line) - 1):
+            if _near(point, _nearest(point, *line[segment : segment + 2]), tolerance):
+                reached = segment
+                break
+        else:
+            return point
+    return None
+
+
+def _near(point, other, tolerance):
+    return all(round(abs(p - q), 6) <= tolerance for p, q in zip(point, other, strict=True))
+
+
+def _nearest(point, start, end):
+    """The point between two others that is nearest to the first."""
+    across = [q - p for p, q in zip(start, end, strict=True)]
+    length = sum(x * x for x in across)
+    along = sum(x * (p - q) for x, p, q in zip(across, point, start, strict=True)) / length if length else 0.0
+    return tuple(q + x * min(max(along, 0.0), 1.0) for q, x in zip(start, across, strict=True))
+
+
 # Shapes
 
 
