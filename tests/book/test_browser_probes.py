@@ -87,6 +87,31 @@ def test_folding_the_parts_of_code_and_formulas_says_if_it_changes_them(page):
     assert any("changes when its parts are folded" in fault for fault in accessibility(page))
 
 
+def test_code_that_just_fits_is_not_said_to_change(page):
+    """Rounding decides whether it scrolls, and folding rounds otherwise."""
+    words = "".join(f'<span class="n" style="padding-right: 0.3px">word{number}</span>' for number in range(4))
+    plant(page, f'<pre id="edge" style="padding: 0; border: 0; overflow-x: auto; white-space: pre; width: 0">{words}</pre>')
+    toggled = page.evaluate(
+        """() => {
+            const box = document.getElementById("edge"), words = [...box.childNodes], range = document.createRange();
+            range.selectNodeContents(box);
+            const { width } = range.getBoundingClientRect();
+            const scrolls = () => box.scrollWidth > box.clientWidth;
+            for (let less = -1; less < 3; less += 0.05) {
+                box.style.width = `${width - less}px`;
+                const before = scrolls();
+                box.replaceChildren(box.textContent);
+                const after = scrolls();
+                box.replaceChildren(...words);
+                if (before && !after) return true;
+            }
+            return false;
+        }"""
+    )
+    assert toggled
+    assert not any("changes when its parts are folded" in fault for fault in accessibility(page))
+
+
 # Colours
 
 

@@ -99,12 +99,13 @@ window.probes = (() => {
   // each. One word of each colour stays, for its contrast; the others become plain text. Of a formula its size stays and
   // the text that is read aloud: axe sees no text in glyphs that a style sheet draws (see `pale`). A formula that scrolls
   // stays whole, because axe asks what can be scrolled to. Returns a function that puts everything back, and what folding
-  // has changed, the width of code (but for rounding) or whether a formula scrolls: there must be none.
+  // has changed, the width of code (but for rounding, which also decides whether code that just fits scrolls) or whether
+  // a formula scrolls: there must be none.
   function fold() {
     const shown = (selector) => all(selector).filter((box) => box.checkVisibility());
     const blocks = all("pre");
     const measured = shown("pre, mjx-container");
-    const measure = () => measured.map((box) => [box.matches("pre") ? box.scrollWidth : 0, scrolls(box)]);
+    const measure = () => measured.map((box) => (box.matches("pre") ? [box.scrollWidth, false] : [0, scrolls(box)]));
     const before = measure();
     const undo = [];
     const replace = (box, ...nodes) => {
