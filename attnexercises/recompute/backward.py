@@ -155,7 +155,7 @@ _BACKWARD = Exercise(
     ),
     why="Once the two numbers of each row are known, its logsumexp and its mean, every tile can be computed on its own. "
     "The weights cost one more product for each tile, and they are never stored.",
-    insight="Plain attention keeps a row of k weights for each query. One saved number a query does the same work.",
+    insight="Plain attention keeps a row of k weights for each query. One saved number per query does the same work.",
     outputs=("d_query", "d_key", "d_value"),
     cancelling=(frozenset({"strict", "one_ahead"}), frozenset({"D_oo", "D_gg"})),
     atol=1e-10,  # where scores near 1000 are subtracted from their logsumexp, sums that should be 0 are 1e-12

@@ -6,7 +6,7 @@ computed, used up and overwritten by the next while it is still in the processor
 Read in this order:
 
 1. `forward`: one pass over the keys, corrected whenever a larger score comes along.
-2. `backward`: every tile of weights computed again, from one saved number a query.
+2. `backward`: every tile of weights computed again, from one saved number per query.
 3. `merge`: partial results over parts of the keys, merged into the result for all.
 4. `tiles`: which tiles are visited, and what is hidden inside one.
 """

@@ -1,4 +1,4 @@
-"""The backward of Flash attention: every tile of weights computed again, from one saved number a query.
+"""The backward of Flash attention: every tile of weights computed again, from one saved number per query.
 
 Comments in brackets give the letters of the formulas.
 """

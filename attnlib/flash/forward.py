@@ -4,7 +4,7 @@ The score matrix is cut into tiles of `block_q` queries times `block_k` keys. A 
 computed, used up and overwritten by the next while it is still in the processor's cache. The
 forward needs one pass over the keys, because it can correct what it has summed so far when
 a larger score comes along; the backward computes each tile of weights again, from one
-saved number a query. Comments in brackets give the letters of the formulas.
+saved number per query. Comments in brackets give the letters of the formulas.
 """
 
 import math

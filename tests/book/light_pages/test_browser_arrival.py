@@ -35,7 +35,7 @@ PLACES = [
     "02_attention.html#what-the-factor-does-to-the-weights",
     "02_attention.html#what-do-real-layers-start-with",
     "07_recompute.html#split-the-keys-over-workers",
-    "07_recompute.html#what-flash-does-not-change",
+    "07_recompute.html#what-flash-changes-and-what-it-does-not",
 ]
 
 
