@@ -4,12 +4,14 @@ Every function draws on an `Axes` that it is given and returns it. Weights alway
 have one colour scale, from 0 to 1; signed numbers have a diverging one, white at 0.
 """
 
+import warnings
 from pathlib import Path
 
 import matplotlib as mpl
 import numpy as np
 from matplotlib.colors import LinearSegmentedColormap, to_rgb
 from matplotlib.font_manager import fontManager
+from matplotlib.text import Annotation
 
 from attnlib.checks.arrays import as_float
 
@@ -58,6 +60,7 @@ _STYLE = {
     # depend on the time: a figure that has not changed has not changed a byte.
     "svg.fonttype": "path",
     "svg.hashsalt": "attnlib",
+    "figure.hooks": ["attnpage.plotting:_watch_annotations"],
 }
 
 
@@ -89,6 +92,18 @@ def setup():
         return
     if get_ipython() is not None:
         set_matplotlib_formats("svg", metadata={"Date": None, "Creator": None})
+
+
+def _watch_annotations(figure):
+    """Hung on every figure by `setup`: Matplotlib leaves out a label or arrow that points outside its axes, and says nothing."""
+    figure.canvas.mpl_connect("draw_event", _warn_of_missing)
+
+
+def _warn_of_missing(event):
+    for note in event.canvas.figure.findobj(Annotation):
+        if note.get_visible() and not note._check_xy(event.renderer):
+            place = ", ".join(f"{number:g}" for number in note.xy)
+            warnings.warn(f"plotting: {note.get_text()!r} is not drawn: it points to ({place}), outside the axes.", stacklevel=2)
 
 
 def shades(color):

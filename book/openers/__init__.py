@@ -6,7 +6,7 @@
   numbers are those of the table of contents.
 * ``{chapter-diagram}`` shows a drawing in which ``{chapter softmax}`` stands for "chapter 1", whatever its number is.
 * ``{run-it}`` on the first page says how its code is run: in the page itself, where the pages have a Python, and in JupyterLab.
-* ``{source-address}`` says who made the book, and where the source is, if `_config.yml` knows an address.
+* ``{source-address}`` says who made the book and where the source is, as far as `_config.yml` has names and an address.
 
 A page is named by its topic: chapter 2 is `02_attention`, its topic `attention`. The picture of a chapter is `chapters/pictures/<topic>.svg`. It stands in the page itself, so it has the colours of the
 scheme. A picture that is missing is a warning, and so stops the build.
@@ -200,6 +200,8 @@ HERE_TEXT = """**Run it.** Every page with code runs in this browser: press *Run
 change what you like. A Python starts [inside the page](running.md). There is nothing to install, and nothing is sent anywhere.
 """
 LAB_TEXT = "{begin}{get} and run `make lab` in its folder. It needs Python 3.11 or newer, installs the rest into a folder of its own and opens chapter 1."
+NOBODY = "the authors of Attention, Derived"  # until `_config.yml` has names
+NOWHERE = "These pages were built without the address of that repository. If you built them yourself, you have it; otherwise ask whoever gave you the pages."
 
 
 class RunIt(Directive):
@@ -209,7 +211,7 @@ class RunIt(Directive):
         env = self.state.document.settings.env
         url = env.config.html_theme_options.get("repository_url", "")
         here = (Path(env.srcdir) / "_vendor" / "pyodide").is_dir()
-        get = f"get [the source]({url})" if url else "get the source of this book"
+        get = f"get [the source]({url})" if url else "get the source of this book ([where?](#source-and-licence))"
         begin = "To work in JupyterLab instead, " if here else "**Run it.** Every page with code is a notebook. To run it in JupyterLab, "
         text = (HERE_TEXT + "\n" if here else "") + LAB_TEXT.format(begin=begin, get=get)
         box = nodes.container("", classes=["run-it"])
@@ -218,12 +220,12 @@ class RunIt(Directive):
 
 
 class SourceAddress(Directive):
-    """A paragraph with who made the book, and with the address of the source if there is one."""
+    """A paragraph with who made the book, if `_config.yml` has names, and with the address of the source or how to get it without one."""
 
     def run(self):
         config = self.state.document.settings.env.config
         url = config.html_theme_options.get("repository_url", "")
-        made = nodes.paragraph("", "", nodes.Text(f"This book was made by {config.author}."))
-        if url:
-            made += [nodes.Text(" The source is at "), nodes.reference("", url, refuri=url), nodes.Text(".")]
+        known = config.author and config.author != NOBODY
+        made = nodes.paragraph("", f"This book was made by {config.author}. " if known else "")
+        made += [nodes.Text("The source is at "), nodes.reference("", url, refuri=url), nodes.Text(".")] if url else nodes.Text(NOWHERE)
         return [made]

@@ -1,4 +1,5 @@
-// Predictions: a reader commits to an answer before it is shown; for a wrong one, why people say so comes first. What
+// Predictions: a reader commits to an answer before it is shown; for a wrong one, why people say so comes first. Notes on
+// other wrong answers stay in view only if the question lists these answers as its options. What
 // was committed stays in the browser's own storage, under the prediction's id, with the digest of its text: a question
 // that has changed is asked again. What was missed comes back at the start of the next chapter and on the page Review.
 const predictions = (() => {
@@ -104,8 +105,8 @@ const predictions = (() => {
         const copy = line(note).cloneNode(true);
         copy.querySelector("strong").remove();
         result.append(make("p", { className: "predict-why" }, ...copy.childNodes));
-        note.hidden = true; // it stands above
       }
+      for (const each of notes) each.hidden = each === note || kind !== "choose"; // it stands above; others are about what nobody here said
       answer.open = true;
     }
 
@@ -136,6 +137,7 @@ const predictions = (() => {
     summary.addEventListener("click", () => {
       if (block.classList.contains("committed") || answer.open) return;
       state("shown");
+      for (const note of notes) note.hidden = key(note) === "any other"; // nobody gave another number
       result.replaceChildren(make("p", {}, "Shown without a prediction: it counts as not made."));
     });
 

@@ -33,12 +33,23 @@ TEXT = (
 
 def weights():
     """{word: weight that *it* gives it}, from the cells of chapter 2."""
+    names = after_the_cells()
+    return dict(zip(names["tokens"], names["looks"][names["tokens"].index(ASKS)].tolist(), strict=True))
+
+
+def query_and_keys():
+    """The query of *it*, and {word: key}."""
+    names = after_the_cells()
+    return names["Q"][names["tokens"].index(ASKS)], dict(zip(names["tokens"], names["K"], strict=True))
+
+
+def after_the_cells():
+    """The names that chapter 2's cells define."""
     cells = {cell["id"]: "".join(cell["source"]) for cell in json.loads(CHAPTER.read_text(encoding="utf-8"))["cells"]}
     names = {"np": np, "attention": attention, "table": lambda *rows, **settings: None, "print": lambda *words: None}
     for name in CELLS:
         exec(cells[name], names)
-    tokens = names["tokens"]
-    return dict(zip(tokens, names["looks"][tokens.index(ASKS)].tolist(), strict=True))
+    return names
 
 
 def drawing(weights):

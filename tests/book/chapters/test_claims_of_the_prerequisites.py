@@ -1,5 +1,7 @@
 """What the prerequisites claim outside their boxes, each beside the mistake or the case that would refute it."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -76,9 +78,12 @@ def test_dot_products_spread_like_the_root_of_d_whatever_the_distribution(d):
             assert abs((a * a).sum(axis=1).mean()) > 1.5 * expected  # a vector with itself does not average to 0
 
 
-def test_most_of_the_jacobian_of_a_product_is_zero():
+def test_the_jacobian_of_a_product_has_equal_blocks_and_zeros():
     rng = np.random.default_rng(0)
     weight = rng.normal(size=(5, 5))
+    columns = [(one.reshape(8, 5) @ weight).ravel() for one in np.eye(40)]  # arrays as one long row
+    np.testing.assert_array_equal(np.transpose(columns), np.kron(np.eye(8), weight.mT))  # a block for each row: the transpose
+    assert not np.array_equal(np.transpose(columns), np.kron(np.eye(8), weight))
     jacobian = np.einsum("ia,bj->ijab", np.eye(8), weight)
     assert np.count_nonzero(jacobian) * 8 == jacobian.size  # one part in n, the number of rows
     assert 8 * (1024 * 512) ** 2 == pytest.approx(2.2e12, rel=0.01)
@@ -125,6 +130,49 @@ def test_the_variance_of_a_dot_product_needs_independent_features_within_a_vecto
         free = rng.normal(size=(40_000, d))
         assert (equal_a * equal_b).sum(axis=1).var() == pytest.approx(d**2, rel=0.15)  # d times the box, in vectors independent of each other
         assert (equal_a * free).sum(axis=1).var() == pytest.approx(d, rel=0.12)  # one free vector suffices
+
+
+def equal_products(d):
+    """All outcomes of d + 1 coins: a, and a vector b for which all products of features are that of number 0."""
+    coins = np.array(list(itertools.product((-1, 1), repeat=d + 1)))
+    a, first = coins[:, :d], coins[:, d:]
+    return a, a * a[:, :1] * first
+
+
+def outcomes(*features):
+    """How often each combination of values occurs."""
+    return sorted(np.unique(np.stack(features), axis=1, return_counts=True)[1].tolist())
+
+
+@pytest.mark.parametrize("d", [2, 3, 4])
+def test_independence_of_every_two_features_does_not_do(d):
+    a, b = equal_products(d)
+    features = [*a.T, *b.T]
+    assert all(feature.mean() == 0 and feature.var() == 1 for feature in features)
+    for count in (2, 3):
+        for some in itertools.combinations(features, count):
+            assert outcomes(*some) == [2 ** (d + 1 - count)] * 2**count  # each combination of values, equally often
+    assert (a * b == (a * b)[:, :1]).all()
+    assert (a * b).sum(axis=1).var() == d**2 != d
+    free = np.array(list(itertools.product((-1, 1), repeat=2 * d)))  # the control: independent all together
+    assert (free[:, :d] * free[:, d:]).sum(axis=1).var() == d
+
+
+@pytest.mark.parametrize("d", [2, 3])
+def test_all_but_one_of_the_features_tell_that_one(d):
+    """The definition of independence refuses what the one for two numbers lets pass."""
+    features = [column for vectors in equal_products(d) for column in vectors.T]
+    rest = np.stack(features[:-1], axis=1)
+    for known in np.unique(rest, axis=0):
+        assert len(set(features[-1][(rest == known).all(axis=1)])) == 1
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_dot_product_mixes_lengths_and_angle(seed):
+    a, b = np.random.default_rng(seed).normal(size=(2, 5))
+    assert a @ (2 * b) == pytest.approx(2 * (a @ b))
+    cosine = (a @ a + b @ b - (a - b) @ (a - b)) / 2 / np.linalg.norm(a) / np.linalg.norm(b)  # the law of cosines
+    assert np.sign(a @ b) == np.sign(np.pi / 2 - np.arccos(cosine))
 
 
 @pytest.mark.parametrize("seed", range(8))

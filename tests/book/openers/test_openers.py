@@ -8,6 +8,7 @@ import pytest
 from docutils import nodes
 
 from book import openers
+from tools.site import build
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -102,7 +103,7 @@ def test_the_first_page_says_how_its_code_is_run(python, url, tmp_path):
     said = " ".join(run_it(tmp_path, url).split())
     assert said.startswith("**Run it.** Every page with code runs in this browser" if python else "**Run it.** Every page with code is a notebook.")
     assert said.count("**Run it.**") == said.count("run `make lab` in its folder") == 1
-    assert (f"get [the source]({url})" if url else "get the source of this book") in said
+    assert (f"get [the source]({url})" if url else "get the source of this book ([where?](#source-and-licence))") in said
 
 
 def run_it(folder, url):
@@ -119,8 +120,14 @@ def environment(folder, url):
     return SimpleNamespace(srcdir=str(folder), config=config)
 
 
+@pytest.mark.parametrize("author", ["A. Author", openers.NOBODY, ""])
 @pytest.mark.parametrize("url", ["", "https://example.org/a/b"])
-def test_the_first_page_says_who_made_the_book_and_where_the_source_is(tmp_path, url):
-    state = SimpleNamespace(document=SimpleNamespace(settings=SimpleNamespace(env=environment(tmp_path, url))))
+def test_the_first_page_says_who_made_the_book_and_where_the_source_is(tmp_path, url, author):
+    """Names that are not known are not made up, and whoever looks for the source learns how to get it."""
+    given = environment(tmp_path, url)
+    given.config.author = author
+    state = SimpleNamespace(document=SimpleNamespace(settings=SimpleNamespace(env=given)))
     (made,) = openers.SourceAddress("source-address", [], {}, [], 1, 1, "", state, SimpleNamespace(reporter=None)).run()
-    assert made.astext() == "This book was made by A. Author." + (f" The source is at {url}." if url else "")
+    names = "This book was made by A. Author. " if author == "A. Author" else ""
+    assert made.astext() == names + (f"The source is at {url}." if url else openers.NOWHERE)
+    assert build.NOBODY == openers.NOBODY

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 from watched import accessibility
 
-CHAPTER, NEXT, REVIEW = (f"chapters/{name}.html" for name in ("04_masks", "05_multihead", "review"))
+CHAPTER, NEXT, REVIEW, PREREQUISITES = (f"chapters/{name}.html" for name in ("04_masks", "05_multihead", "review", "prerequisites"))
 KEY = "attention-derived-predictions"
 LARGEST, RESCALE, CHEAT, FIRST_KEY = (f"#predict-masks-{name}" for name in ("largest", "rescale", "cheat", "first-key"))
 DENIED = f"""for (const name of ["getItem", "setItem", "removeItem"]) {{
@@ -200,6 +200,24 @@ def test_an_answer_that_is_shown_counts_as_not_made(desk):
     expect(block.verdict).to_contain_text("counts as not made")
     expect(block.box.get_by_role("button", name="Commit")).to_have_count(0)
     assert kept(page) == {}
+
+
+def test_only_options_of_the_question_keep_their_notes_in_view(desk):
+    """A number that somebody else might have said is no news to who committed to one."""
+    page = desk.open(PREREQUISITES)
+    blocks = [Block(page, f"#predict-{name}") for name in ("paths", "fan", "dot-product")]
+    notes = [block.answer.locator("li:visible") for block in blocks]
+    for block, answer in zip(blocks[:2], ("14", "7"), strict=True):
+        block.number(answer)
+    expect(blocks[1].verdict).to_contain_text("Each path gives one product of two slopes.")  # the note on any other number
+    blocks[2].choose("A")
+    for found, count in zip(notes, (0, 0, 1), strict=True):
+        expect(found).to_have_count(count)
+    page = desk.open(CHAPTER)
+    shown = Block(page, FIRST_KEY)
+    shown.answer.locator("summary").click()
+    own = shown.box.locator("details li")
+    assert own.count() == own.filter(visible=True).count() + own.filter(has_text="any other").count() > 0
 
 
 def stored(record):

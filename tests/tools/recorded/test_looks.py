@@ -2,6 +2,7 @@
 
 import re
 
+import numpy as np
 import pytest
 
 from tools.notebooks import compare
@@ -32,6 +33,24 @@ def test_what_is_said_of_the_drawing_holds(weights):
     assert (weights["cat"], weights["mat"]) == (cat, mat) and sum(weights.values()) == pytest.approx(1)
     assert cat > 4 * mat and mat > 4 * max(others)  # "by far the thickest", "thin", "hairlines"
     assert len(weights) == len(looks.SENTENCE.split()) - 3  # the articles and the full stop
+
+
+def test_the_first_page_works_the_weights_out_as_they_are(weights):
+    """Its table from the queries and keys of chapter 2, rounded as it rounds."""
+    query, keys = looks.query_and_keys()
+    page = (looks.ROOT / "chapters" / "index.md").read_text(encoding="utf-8")
+    assert query.tolist() == [2, 2] and keys["cat"].tolist() == [1, 1] and keys["mat"].tolist() == [1, 0]
+    assert all(key.tolist() == [0, 0] for word, key in keys.items() if word not in ("cat", "mat"))
+    powers = {word: np.exp(query @ key / 2**0.5) for word, key in keys.items()}
+    total = sum(powers.values())
+    for name, word in (("*cat*", "cat"), ("*mat*", "mat"), ("each of the six others", "sat")):
+        (row,) = re.findall(rf"^\| {re.escape(name)} \|(.+)\|$", page, re.M)
+        score, power, weight = (cell.strip() for cell in row.split("|"))
+        assert float(score.split()[-1]) == pytest.approx(query @ keys[word] / 2**0.5, abs=0.005)
+        above = f"{powers[word]:.1f}".removesuffix(".0")
+        assert (power, weight) == (above, f"{above}/{total:.1f} = {100 * weights[word]:.1f} %")
+        assert 100 * float(above) / round(total, 1) == pytest.approx(100 * weights[word], abs=0.05)  # with these digits, too
+    assert f"| total | | {total:.1f} | |" in page and len(keys) == 8
 
 
 def test_a_word_that_the_sentence_lacks_is_refused(weights):
