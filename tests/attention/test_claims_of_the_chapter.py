@@ -174,3 +174,87 @@ def test_the_root_lets_a_match_win_and_chance_not_and_neither_other_scale_does_b
     assert found["root"][0] > 0.95 and found["root"][1] < 0.25
     assert found["none"][1] > 0.9  # chance wins
     assert 0.07 < found["d"][0] < 0.1  # the match leads, with 8 % of the weight
+
+
+def weight_of_a_match(n, d, seed, cosine=1.0, scale=None, batch=32):
+    """The mean weight of a key that has this cosine with its query, among n random keys."""
+    rng = np.random.default_rng(seed)
+    key = rng.standard_normal((max(512 // n, 1), n, d))
+    match = key[:, :batch]
+    query = cosine * match + np.sqrt(1 - cosine**2) * rng.standard_normal(match.shape)
+    weights = softmax((scale or d**-0.5) * query @ key.mT)
+    return weights.diagonal(axis1=-2, axis2=-1).mean()
+
+
+@pytest.mark.parametrize("n", [32, 256, 2048])
+def test_a_copy_gets_half_of_the_weight_where_the_root_of_d_is_the_logarithm_of_n_and_a_half(n):
+    d = round((np.log(n) + 0.5) ** 2)
+    runs = {times: np.array([weight_of_a_match(n, round(times * d), seed) for seed in range(8, 16)]) for times in (0.5, 1, 2)}
+    assert abs(runs[1].mean() - 0.5) < 0.06 and np.ptp(runs[1]) < 0.15
+    assert (runs[0.5] < 0.35).all() and (runs[2] > 0.75).all()
+
+
+def test_how_many_features_a_match_needs_depends_on_the_number_of_keys():
+    """The control of the rule: no number of features is enough for every number of keys."""
+    few, many = (np.array([weight_of_a_match(n, 32, seed) for seed in range(8, 16)]) for n in (32, 2048))
+    assert (few > 0.75).all() and (many < 0.2).all()
+
+
+@pytest.mark.parametrize("n", [32, 256])
+def test_a_key_with_a_cosine_of_a_half_needs_four_times_as_many_features(n):
+    d = 4 * round((np.log(n) + 0.5) ** 2)
+    half, full = (np.array([weight_of_a_match(n, d, seed, cosine) for seed in range(8, 16)]) for cosine in (0.5, 1.0))
+    assert (abs(half - 0.5) < 0.1).all() and (full > 0.95).all()
+
+
+@pytest.mark.parametrize("d", [16, 64, 1024])
+def test_without_the_factor_a_match_wins_too(d):
+    runs = np.array([(weight_of_a_match(32, d, seed, scale=1.0), weight_of_a_match(32, d, seed)) for seed in range(8, 16)])
+    assert (runs[:, 0] > 0.9).all() and (runs[:, 0] >= runs[:, 1]).all()
+
+
+@pytest.mark.parametrize(("n", "reach"), [(32, 2.1), (512, 3.1), (8192, 3.8)])
+def test_how_far_the_best_unrelated_score_reaches(n, reach):
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        best = (rng.standard_normal((64, 64)) @ rng.standard_normal((n, 64)).T / 8).max(axis=1)
+        assert abs(best.mean() - reach) < 0.15
+
+
+@pytest.mark.parametrize(("related", "spread"), [(0.0, 1.0), (0.1, 1.28), (0.5, 4.1)])
+def test_the_spread_stays_at_one_for_independent_features_only(related, spread):
+    """Queries and keys whose 64 features have mean 0 and variance 1, and share a part."""
+    assert abs(np.sqrt(1 + 63 * related**2) - spread) < 0.01
+    rng = np.random.default_rng(0)
+    query, key = (np.sqrt(1 - related) * rng.standard_normal((4000, 64)) + np.sqrt(related) * rng.standard_normal((4000, 1)) for _ in range(2))
+    assert np.isclose((query * key).sum(axis=1).std() / 8, spread, rtol=0.1)
+
+
+@pytest.mark.parametrize("rule", [1.0, 0.5, 1 / 3])
+def test_what_all_tokens_share_does_not_spread_the_scores_of_a_row(rule):
+    m, d, shared = 512, 64, 0.5
+    found = []
+    for seed in STARTS:
+        rng = np.random.default_rng(seed)
+        own, common = rng.standard_normal((64, m)), rng.standard_normal(m)
+        w_query, w_key = rng.uniform(-1, 1, size=(2, m, d)) * np.sqrt(3 * rule / m)
+        tokens = np.sqrt(1 - shared) * own + np.sqrt(shared) * common
+        scores = (tokens @ w_query) @ (tokens @ w_key).T / np.sqrt(d)
+        without = (tokens @ w_query) @ (np.sqrt(1 - shared) * own @ w_key).T / np.sqrt(d)
+        assert np.allclose(softmax(scores), softmax(without))  # the shared part of the keys shifts the row
+        found.append(scores.std(axis=1).mean())
+    assert abs(np.mean(found) / (rule * np.sqrt(1 - shared)) - 1) < 0.05
+    assert (np.array(found) < 0.85 * rule).all()
+
+
+def test_a_longer_query_chooses_more_sharply_and_a_shorter_one_less():
+    raw = np.array([2.0, 1, 0, 0, 0, 0, 0, 0]) / np.sqrt(2)  # it, with one feature of the query being 1
+    cat = [softmax(length * raw)[0] for length in (1, 2, 4)]
+    assert np.allclose(cat, [0.34, 0.63, 0.93], atol=0.005)
+    assert np.allclose(softmax(2 * raw), softmax(raw / 0.5))  # half the temperature
+
+
+def test_what_the_projections_cost_beside_attention():
+    n, m, d = 1000, 512, 64
+    assert round(4 * n * m * d / 1e6) == 131 and round(2 * n**2 * d / 1e6) == 128
+    assert all((2 * n**2 * d > 4 * n * m * d) == (n > 2 * m) for n in (1000, 1024, 1025))
