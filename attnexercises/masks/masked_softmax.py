@@ -95,7 +95,7 @@ _MISTAKES = (
     Mistake("add_bool", (_CARELESS, "np.where(keep | ~alive, scores, -np.inf) -> scores + keep"),
         "You added True and False, 1 and 0, to the scores: that makes a key e times as likely and hides none.", 2, sets="hide"),
     Mistake("minus_ten", (_CARELESS, "-np.inf -> -10.0"),
-        "A finite number such as -10 hides a key only as long as the visible scores are higher.", 2, sets="hide"),
+        "A finite number such as -10 hides a key only as long as some visible score is far higher.", 2, sets="hide"),
     Mistake("inf_times", "np.where(keep | ~alive, scores, -np.inf) -> scores + ~keep * -np.inf",
         "0 times infinity is NaN. Choose between two numbers instead of multiplying them.", 2, shows="lost", sets="hide"),
     Mistake("uniform", "np.where(alive, weights, 0) -> keep / np.where(alive, keep.sum(axis=-1, keepdims=True), 1)",
