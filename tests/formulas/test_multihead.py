@@ -44,7 +44,7 @@ def test_layer_backward(rng):
     r"""\begin{gathered} dW^O = H^\top dY\\ [\,dO_0\cdots dO_{h-1}\,] = dY\,{W^O}^\top\\[6pt]
     dQ_i,\, dK_i,\, dV_i \text{ from } dO_i \text{ by (3.6)}\\ dQ = [\,dQ_0\cdots dQ_{h-1}\,]\\
     dK \text{ and } dV \text{ likewise}\\[6pt] dW^Q = X^\top dQ\\ dW^K = C^\top dK,\quad dW^V = C^\top dV\\[6pt]
-    dX = dQ\,{W^Q}^\top\\ dC = dK\,{W^K}^\top + dV\,{W^V}^\top \end{gathered}"""
+    dX_{\text{asking}} = dQ\,{W^Q}^\top\\ dC = dK\,{W^K}^\top + dV\,{W^V}^\top \end{gathered}"""
     params, x, context = layer(rng, bias=True)
     query, key = x @ params.query_weight + params.query_bias, context @ params.key_weight + params.key_bias
     value, d_y = context @ params.value_weight + params.value_bias, rng.normal(size=(Q, M))

@@ -6,6 +6,7 @@ import pytest
 from attnlib.attention import attention, attention_backward
 from attnlib.gradients import check_gradient
 from attnlib.multihead import merge_heads, split_heads
+from attnlib.positions import rotary, rotary_backward
 from attnlib.softmax import softmax
 
 B, N, M, H, D, V = 2, 4, 6, 3, 7, 8
@@ -39,6 +40,62 @@ def test_no_single_set_of_weights_and_matrix_serves_all_values(seed):
         weights = np.linalg.lstsq(moved, wanted.reshape(-1), rcond=None)[0]
     left = np.mean((moved @ weights - wanted.reshape(-1)) ** 2)
     assert left > 0.3  # of 1
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_fitted_head_gets_none_of_twenty_tables_and_two_heads_get_all(seed):
+    """The weights and W^O in turn, from another start each; the cheat is right for the values of the chapter only."""
+    rng = np.random.default_rng(seed)
+    tables = rng.uniform(0, 9, (20, 3, 2))
+    wanted = np.stack([tables[:, 1, 0], tables[:, 0, 1]], axis=1)
+    mix = rng.dirichlet(np.ones(3))
+    for _ in range(300):
+        means = np.einsum("j,tjf->tf", mix, tables)
+        matrix = np.linalg.lstsq(means, wanted, rcond=None)[0]
+        mix = np.linalg.lstsq((tables @ matrix).swapaxes(1, 2).reshape(-1, 3), wanted.ravel(), rcond=None)[0]
+    fitted = np.einsum("j,tjf->tf", mix, tables) @ matrix
+    both = np.stack([tables[:, 1] @ [1, 0], tables[:, 0] @ [0, 1]], axis=1)  # one hot weights, a matrix for each
+    right = [np.isclose(found, wanted, atol=1e-3).all(axis=1).sum() for found in (fitted, tables[:, :2].mean(axis=1) * 5 / 3, both)]
+    assert right == [0, 0, 20]
+    assert np.linalg.norm(fitted - wanted, axis=1).mean() > 1.3
+    np.testing.assert_allclose(np.mean([[1, 5], [5, 1]], axis=0) * 5 / 3, [5, 5])
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize(("m", "d", "v"), [(6, 3, 2), (12, 4, 5)])
+def test_a_circuit_has_at_most_the_rank_of_what_it_passes_through(seed, m, d, v):
+    """And no head has a circuit of a higher rank: the best of rank d leaves the rest of a random matrix."""
+    draw = np.random.default_rng(seed).standard_normal
+    ranks = [np.linalg.matrix_rank(draw((m, size)) @ draw((size, m))) for size in (d, v)]
+    assert ranks == [d, v]
+    assert np.linalg.svd(draw((m, m)), compute_uv=False)[d:].max() > 0.1
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_right_layer_with_a_causal_mask_fails_the_permutation_too(seed):
+    x, _, weights = start(seed)
+    order = np.roll(np.arange(N), 1)
+
+    def layer(x, causal):
+        *into, out_weight = weights
+        heads = attention(*(split_heads(x @ weight, H) for weight in into), causal=causal)[0]
+        return merge_heads(heads) @ out_weight
+
+    moved = [np.abs(layer(x[:, order], causal) - layer(x, causal)[:, order]).max() for causal in (False, True)]
+    assert moved[0] < 1e-12 and moved[1] > 0.3
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_key_bias_has_no_gradient_unless_positions_turn_it(seed):
+    draw = np.random.default_rng(seed).standard_normal
+    query, key, value, d_out = draw((4, N, 4))
+    places = np.arange(N)
+    for turned in (False, True):
+        inputs = rotary(query, places) if turned else query, rotary(key, places) if turned else key, value
+        d_key = attention_backward(d_out, *inputs, attention(*inputs)[1])[1]
+        d_key = rotary_backward(d_key, places) if turned else d_key
+        d_bias = np.abs(d_key.sum(axis=0)).max()
+        assert d_bias > 0.02 if turned else d_bias < 1e-12
 
 
 def gradients(weights, x, d_out, split, merge):
