@@ -20,7 +20,8 @@ def page():
         for id in ("imports", "learn-words", "learn-start", "learn-gradients"):
             exec(cells[id], names)
         exec(cells["learn-train"].partition("yours =")[0], names)
-        for id in ("tiny-slopes", "tiny-example", "loops", "loops-check", "candidates-tests", "library-agrees", "candidates-measured", "steps-methods"):
+        later = ("tiny-slopes", "tiny-example", "loops", "loops-check", "candidates-tests", "library-agrees")
+        for id in (*later, "candidates-measured", "steps-methods"):
             exec(cells[id], names)
     return names
 
