@@ -17,10 +17,11 @@ def page():
     names = {}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("attnpage.plotting.setup", lambda: None)
-        for id in ("imports", "candidates", "candidates-tests", "learn-words", "learn-start", "learn-gradients"):
+        for id in ("imports", "learn-words", "learn-start", "learn-gradients"):
             exec(cells[id], names)
         exec(cells["learn-train"].partition("yours =")[0], names)
-        for id in ("tiny-slopes", "tiny-example", "loops", "loops-check", "library-agrees", "candidates-measured", "steps-methods"):
+        later = ("tiny-slopes", "tiny-example", "loops", "loops-check", "candidates-tests", "library-agrees")
+        for id in (*later, "candidates-measured", "steps-methods"):
             exec(cells[id], names)
     return names
 
@@ -163,6 +164,112 @@ def test_only_the_row_of_pronoun_counts_for_it(page, start):
         assert np.abs(product[3]).max() > 5
 
 
+@pytest.mark.parametrize("start", range(0, 16, 8))
+def test_noun_grows_with_the_query_and_not_by_itself(page, start):
+    """Its row of the keys stays; the pronoun's row of the queries, which multiplies *alive* too, grows."""
+    for seed in range(start, start + 8):
+        history = page["train"](page["candidates"][4], seed)[3]
+        (early_q, early_k, _), (late_q, late_k, _) = history[50], history[150]
+        assert late_q[3] @ late_k[0] > early_q[3] @ early_k[0] + 0.2
+        assert np.linalg.norm(late_k[0] - early_k[0]) < 0.06 * np.linalg.norm(early_k[0])
+        assert np.linalg.norm(late_q[3]) > 1.1 * np.linalg.norm(early_q[3])
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_best_that_even_weights_can_do_is_the_plain_mean_of_the_names(page, seed):
+    """So the matrix of the values has to copy each name, at full size."""
+    x = page["sentences"](np.random.default_rng(seed), 20000)
+    best, *_ = np.linalg.lstsq(x.mean(axis=1), x[x[..., 1] == 1][:, 4:])
+    np.testing.assert_allclose(best[4:], np.eye(3), atol=0.08)
+
+
+def test_the_value_matrix_copies_before_the_weights_move(page):
+    for seed in range(8):
+        _, test, _, history = page["train"](page["candidates"][4], seed, steps=20)
+        assert all(0.12 < page["look"](test, matrices)[CAT] < 0.151 for matrices in history[:20])
+        assert np.abs(history[0][2]).max() < 0.1
+        assert np.diag(history[19][2][4:]).min() > 0.6
+
+
+def test_the_loss_of_even_weights_is_beaten_only_by_looking_at_the_animal(page):
+    def weight_of_animal(x, matrices):
+        _, weights = page["attention"](*(x @ w for w in matrices))
+        return weights[x[..., 3] == 1][x[..., 1] == 1].mean()
+
+    for seed in range(16):
+        x, _, losses, history = page["train"](page["candidates"][4], seed, steps=60)
+        relative = losses / loss_of_even_weights(x)
+        assert relative[:16].min() > 1
+        assert relative[15] < 1.05
+        assert abs(weight_of_animal(x, history[10]) - 1 / 6) < 0.005
+        assert weight_of_animal(x, history[(relative < 0.9).argmax()]) > 0.2
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_query_that_has_decided_is_moved_by_other_queries_only(page, seed):
+    rng, attention, right = np.random.default_rng(seed), page["attention"], page["candidates"][4]
+    keys, values, d_out = rng.standard_normal((3, 5, 4))
+    w_q, tokens = rng.standard_normal((4, 4)), rng.standard_normal((3, 4))
+    tokens[0] = np.linalg.solve(w_q.T, 1000 * keys[np.linalg.norm(keys, axis=1).argmax()])  # it looks at the longest key only
+
+    def moves(given):
+        queries = tokens @ w_q
+        into = right(given, queries, keys, values)[0]
+        after = tokens @ (w_q - 0.1 * tokens.T @ into)
+        return np.abs((after - queries)[0] @ keys.T).max()
+
+    assert attention(tokens @ w_q, keys, values)[1][0].max() > 1 - 1e-12
+    own, other = np.zeros_like(d_out[:3]), d_out[:3].copy()
+    own[0], other[0] = d_out[0], 0
+    assert moves(own) < 1e-6
+    assert moves(other) > 0.1
+
+
+def bfloat16(array):
+    """Each number rounded to the nearest with eight binary digits."""
+    bits = np.asarray(array, np.float32).view(np.uint32)
+    return ((bits + 0x7FFF + ((bits >> 16) & 1)) & 0xFFFF0000).astype(np.uint32).view(np.float32).astype(float)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_no_precision_of_the_row_mean_repairs_an_output_stored_in_16_bits(page, seed):
+    rng = np.random.default_rng(seed)
+    shapes, moved = ((64, 64), (512, 64), (512, 64), (64, 64)), (0, 0, 2, 0)
+    query, key, value, d_out = (bfloat16(rng.standard_normal(s) + move) for s, move in zip(shapes, moved, strict=True))
+    out, P = page["attention"](query, key, value)
+    dP = d_out @ value.T
+
+    def error(D):
+        right = P * (dP - np.sum(P * dP, axis=1, keepdims=True))
+        return page["relative_error"](P * (dP - D), right)
+
+    mean = lambda o: np.sum(d_out * o, axis=1, keepdims=True)
+    assert error(mean(out).astype(np.float32)) < 1e-6
+    assert error(bfloat16(mean(out))) > 1e-3
+    assert error(mean(bfloat16(out))) > 1e-3
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(("number", "smallest"), [(1, 0.3), (3, 0.5)])
+def test_at_the_lower_rate_a_wrong_gradient_points_downhill_all_the_way(page, number, smallest):
+    for seed in range(16):
+        x, _, _, history = page["train"](page["candidates"][number], seed, **PATIENT)
+        for matrices in history[::5]:
+            wrong, right = (np.concatenate([g.ravel() for g in page["gradients"](page["candidates"][n], x, matrices)[1]]) for n in (number, 4))
+            assert page["cosine"](wrong, right) > smallest
+
+
+@pytest.mark.parametrize("number", [1, 3])
+def test_a_wrong_gradient_does_not_point_downhill_everywhere(page, number):
+    """So the angle has to be measured in the training itself."""
+    cosines = []
+    for seed in range(1000):
+        rng = np.random.default_rng(seed)
+        inputs = [rng.standard_normal(shape) for shape in ((3, 2), (3, 7), (5, 7), (5, 2))]
+        cosines.append(page["cosine"](page["candidates"][number](*inputs)[0], page["candidates"][4](*inputs)[0]))
+    assert min(cosines) < 0
+
+
 def test_the_right_gradient_takes_the_same_steps_with_the_offset(page):
     right = page["candidates"][4]
     for seed in range(8):
@@ -207,6 +314,7 @@ def test_the_best_steps_are_where_the_chapter_says(page):
     single, double, fourth = (error.min() for _, error in errors.values())
     assert 5e-4 < best[0] < 5e-2
     assert 6e-7 < best[1] < 6e-5
+    assert 7e-5 < best[2] < 7e-3
     assert single < 1e-3
     assert double < 1e-9
     assert fourth < double / 10
