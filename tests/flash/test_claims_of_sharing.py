@@ -12,8 +12,10 @@ from attnlib.flash import flash_attention, flash_attention_backward, merge_parti
 from attnlib.flash.tiles import plan_for
 
 CHAPTER = Path(__file__).resolve().parents[2] / "chapters/08_sharing.ipynb"
-CELLS = ("imports", "ring-code", "ring-back", "ring-table", "split-kv-run", "owners", "ring-pairs-figure", "ring-shares-run", "causal-ring", "causal-table",
-         "ring-limit", "hide-run")  # fmt: skip
+CELLS = (
+    "imports", "ring-code", "ring-back", "ring-table", "split-kv-run", "owners", "ring-pairs-figure", "ring-shares-run",
+    "causal-ring", "causal-table", "ring-limit", "hide-run",
+)  # fmt: skip
 DEALS = [(2, 8), (3, 24), (4, 64), (5, 30), (8, 64), (16, 1024)]
 
 
