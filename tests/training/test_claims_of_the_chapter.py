@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from attnexercises.engine.registry import find
+from attnlib.gradients import check_gradient
 from attnlib.training import (
     adam_start,
     adam_step,
@@ -25,11 +26,17 @@ from attnlib.training import (
 from attnpage import training_progress
 from attnpage.buggy_run import FLOOR, healthy
 from tools.recorded.training_starts import (
+    EVENLY,
     FILE,
+    ONE_BACK,
     TASK,
+    avoids,
     block,
     by_places,
     double,
+    fixed,
+    fixed_forward,
+    fixed_loss,
     fresh_texts,
     one,
     places,
@@ -93,6 +100,13 @@ def test_places_alone_get_at_most_three_of_four_texts_right(seed):
     assert all(text[text.index(text[-1]) + 1] == answer for text, answer in FOUR)
 
 
+def test_a_letter_that_chooses_the_place_gets_the_four_texts_right():
+    """It compares no letters. The control: as soon as the words begin elsewhere, it fails."""
+    place = {"a": 1, "c": 3}
+    assert all(text[place[text[-1]]] == answer for text, answer in FOUR)
+    assert "cdaba"[place["a"]] != "b"
+
+
 @pytest.mark.thorough
 def test_places_alone_solve_repeated_segments_and_not_words():
     assert by_places(lambda rng, b: induction_batch(rng, b=b, n=24, vocabulary=20, shortest=5, longest=12)) > 0.99
@@ -134,11 +148,73 @@ def test_other_widths_and_rates_in_eight_starts():
 
 
 def test_a_layer_alone_learns_neither_pattern():
-    """The control for "each head becomes useful through the other": 300 steps, as for two layers."""
+    """It has 300 steps, as two layers have."""
     for row in STARTS["two"]:
         previous, after_own, share = row["alone"]
         assert previous < 0.2 < 0.8 < row["previous"] and after_own < 0.2 < 0.9 < row["induction"]
         assert 0.2 < share < 0.25 and share > max(row["without"]), "better than two layers without either"
+
+
+def test_a_layer_alone_compares_letters_to_keep_away_from_its_own():
+    for row in STARTS["avoids"]:
+        assert row["rank"] < 0.2, "of 19, and 9.5 by chance: its own letter gets the lowest score"
+        assert all(weight < even / 1.9 for weight, even in zip(row["weights"], row["even"], strict=True))
+
+
+def test_a_layer_alone_wastes_a_quarter_of_its_weight():
+    """It is right more often than an even guess and has the worse loss: most of the distance is what it gives to other letters."""
+    texts = fresh_texts()
+    many = [len(set(text[: i + 1])) - 1 for text, keep in zip(texts.tokens.tolist(), texts.keep, strict=True) for i in np.flatnonzero(keep)]
+    for row in STARTS["avoids"]:
+        assert 0.72 < row["seen"] < 0.76 and row["share"] > np.mean(1 / np.array(many)) + 0.05
+        assert 0.75 < row["lost"] / (row["loss"] - np.mean(np.log(many))) < 1
+
+
+def test_layer_2_learns_the_sooner_the_more_layer_1_hands_over():
+    """The first layer is fixed: one back, an even average, and nothing, which could have shown that layer 2 needs no note."""
+    assert len(STARTS["fixed"]) == 8
+    for row, free in zip(STARTS["fixed"], STARTS["two"], strict=True):
+        (sharp, all_right, sharp_rows), (faint, most_right, faint_rows), (never, few_right, no_rows) = (row[name] for name in ("one back", "evenly", "nothing"))
+        assert 30 <= sharp <= 50 and sharp < free["half"][1] - 40 and all_right > 0.99
+        assert free["half"][1] <= faint <= 180 and 0.7 < most_right < 0.8
+        assert never is None and few_right < 0.25
+        assert sharp_rows == faint_rows == 20 and no_rows <= 3, "the notes of an even average are read, too"
+
+
+def test_the_share_in_an_even_average_is_largest_when_the_letter_has_just_come():
+    texts = fresh_texts().tokens
+    shares = np.cumsum(np.eye(20)[texts], axis=1) / np.arange(1, 25)[:, np.newaxis]
+    for text, share in zip(texts, shares, strict=True):
+        for letter in set(text.tolist()):
+            (places,) = np.nonzero(text == letter)
+            if len(places) == 1:
+                assert share[:, letter].argmax() == places[0] and (np.diff(share[places[0] :, letter]) < 0).all()
+
+
+@pytest.mark.parametrize("P", [ONE_BACK, EVENLY], ids=["one back", "evenly"])
+def test_the_gradients_of_a_fixed_first_layer(P):
+    rng = np.random.default_rng(0)
+    params, batch = init_transformer(rng, vocabulary=20, n=24, m=6, heads=1, layers=2), words_batch(rng, b=2, **TASK)
+    for name, slope in fixed_loss(params, batch, P)[1].items():
+        verdict = check_gradient(lambda array, name=name: fixed_loss(params | {name: array}, batch, P)[0], params[name], slope)
+        assert verdict.passed, name
+
+
+def test_a_fixed_first_layer_computes_what_the_model_computes_with_its_weights():
+    params, batch = fresh_start(m=6)[0], fresh_start()[1]()
+    logits, saved = transformer(batch.tokens, params, heads=1)
+    ours, _ = fixed_forward(params, batch.tokens, saved.weights[0][:, 0])
+    np.testing.assert_allclose(ours, logits, atol=1e-6)
+
+
+@pytest.mark.thorough
+def test_a_fixed_first_layer_can_be_trained_again():
+    found = fixed(3)
+    for name in ("one back", "evenly", "nothing"):
+        (step, *rest), (noted, *recorded) = found[name], STARTS["fixed"][3][name]
+        assert step == noted or abs(step - noted) <= 15
+        np.testing.assert_allclose(rest[0], recorded[0], atol=0.05)
+    assert avoids(3)["rank"] < 0.2
 
 
 @pytest.mark.thorough
@@ -328,6 +404,35 @@ def test_adam_does_not_see_the_size_of_the_loss():
 
 
 # A run with a bug, and a healthy one
+
+
+@pytest.mark.parametrize("seed", [0, 3, *(pytest.param(seed, marks=pytest.mark.thorough) for seed in (1, 2, 4, 5, 6, 7))])
+def test_a_healthy_run_above_an_even_guess_copies_letters_that_cannot_come(seed):
+    """Eight starts; the first is the run of the page. The control: the runs below log 10 do not copy them."""
+    losses, weight = first_places(seed)
+    if seed == 0:
+        assert np.isclose(losses, healthy()[0][-1, 2], atol=0.02) and losses > np.log(10) + 0.05 and weight > 0.25
+    even = np.mean([0.1, 0.2, 0.3])
+    assert losses > FLOOR and (losses > np.log(10) or weight < even) and (losses < np.log(10) + 0.05 or weight > even)
+
+
+def first_places(seed, steps=240):
+    """The loss of the healthy run at the first three places, and its weight on letters that were there before."""
+    task = dict(n=14, vocabulary=10, shortest=4, longest=6)
+    rng, fresh = np.random.default_rng(seed), induction_batch(np.random.default_rng(1), b=48, **task)
+
+    def everywhere():
+        batch = induction_batch(rng, b=32, **task)
+        return batch._replace(keep=np.ones_like(batch.keep))
+
+    params, _ = train(
+        init_transformer(rng, vocabulary=10, n=14, m=32, heads=1, layers=2), everywhere,
+        lambda params, batch: transformer_loss(params, batch, heads=1), steps=steps,
+        rate=lambda step: warmup_cosine(step, steps, peak=0.01, warmup=20),
+    )  # fmt: skip
+    logits, _ = transformer(fresh.tokens, params, heads=1)
+    loss, p = cross_entropy(logits, fresh.targets, keep=np.broadcast_to(np.arange(14) < 3, fresh.keep.shape))
+    return loss, np.mean([p[text, i, fresh.tokens[text, : i + 1]].sum() for text in range(48) for i in range(3)])
 
 
 @pytest.mark.thorough

@@ -14,6 +14,7 @@ from attnlib.training import (
     encode,
     induction_score,
     load_trained,
+    rms_norm,
     text_batch,
     transformer,
 )
@@ -183,6 +184,23 @@ def test_a_window_keeps_the_writer_level(writer, prose, seed):
 
     (before, beyond), (_, repaired) = late(), late(window=128)
     assert beyond > before + 1.5 and repaired < before + 0.35
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_capped_distances_keep_the_writer_level_with_all_keys(writer, prose, seed):
+    """The cell's own function; the control: with no cap it computes what the library computes, and gets lost."""
+    cell = next(cell for cell in json.loads((DATA.parent / "12_training.ipynb").read_text(encoding="utf-8"))["cells"] if cell["id"] == "beyond-figure")
+    source = "".join(cell["source"]).partition("def by_place")[0].replace("long = text_batch", "_ = text_batch")
+    names = dict(np=np, writer=writer.params, text_batch=text_batch, held_out=prose[1], rms_norm=rms_norm)
+    exec(source, names)
+    long = text_batch(np.random.default_rng(seed), prose[1], b=8, n=256)
+
+    def late(logits):
+        return cross_entropy(logits, long.targets, keep=np.broadcast_to(np.arange(256) // 64 == 3, (8, 256)))[0]
+
+    windowed, _ = transformer(long.tokens, writer.params, **BLOCK, window=128)
+    assert abs(late(names["capped"](long.tokens, 127)) - late(windowed)) < 0.05
+    assert late(names["capped"](long.tokens, 300)) > late(windowed) + 1.5
 
 
 def test_the_writer_knows_its_text_better_than_others(writer, prose):

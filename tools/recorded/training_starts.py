@@ -29,6 +29,8 @@ from attnlib.training import (
     warmup_cosine,
     words_batch,
 )
+from attnlib.training.parameters import named, of_layer
+from attnlib.training.transformer_layer import layer_backward, layer_forward
 from tools.recorded.trained_models import text
 from tools.recorded.writer_starts import in_half_precision
 
@@ -157,6 +159,88 @@ def right_at(seed, width=48, peak=0.01, steps=300):
     return right(kept[steps], fresh_texts(), heads=1)
 
 
+ONE_BACK, EVENLY = np.eye(24, k=-1), np.tri(24) / np.arange(1, 25)[:, np.newaxis]
+SECOND = dict(rotate=False, residual=True)
+
+
+def fixed_forward(params, tokens, P):
+    """Two layers, of which the first always has the weights P: the logits, and what the backward needs."""
+    x, arrays = params["tokens"][tokens] + params["positions"], of_layer(params, 0)
+    looked = P @ x
+    handed = looked @ arrays["value_weight"]
+    y, saved = layer_forward(x + handed @ arrays["out_weight"], of_layer(params, 1), heads=1, causal=True, **SECOND)
+    return y @ params["unembedding"], (looked, handed, y, saved)
+
+
+def fixed_loss(params, batch, P):
+    """The loss of `fixed_forward` and its gradients. The queries and keys of the first layer are not in use."""
+    logits, (looked, handed, y, saved) = fixed_forward(params, batch.tokens, P)
+    loss, weights = cross_entropy(logits, batch.targets, keep=batch.keep)
+    d_logits = cross_entropy_backward(1.0, batch.targets, weights, keep=batch.keep)
+    d_x, d_second = layer_backward(d_logits @ params["unembedding"].T, of_layer(params, 1), saved, **SECOND)
+    d_params = {name: np.zeros_like(array) for name, array in params.items()} | named(1, d_second)
+    d_params["unembedding"] = np.einsum("bnm,bnk->mk", y, d_logits)
+    d_params["0.out_weight"] = np.einsum("bnm,bnk->mk", handed, d_x)
+    d_handed = d_x @ params["0.out_weight"].T
+    d_params["0.value_weight"] = np.einsum("bnm,bnk->mk", looked, d_handed)
+    d_x = d_x + P.T @ (d_handed @ params["0.value_weight"].T)
+    d_params["positions"] = d_x.sum(axis=0)
+    np.add.at(d_params["tokens"], batch.tokens, d_x)
+    return loss, d_params
+
+
+def fixed_layer(seed, P, steps=300):
+    """When the induction score of layer 2 passes 0.5 if the first layer has the weights P from the start, and what is right in the end."""
+    rng, texts, passed = np.random.default_rng(seed), fresh_texts(), []
+
+    def score(params):
+        return induction_score(fixed_forward(params, texts.tokens, P)[1][3].attention.weights, texts.tokens)[0]
+
+    def report(step, loss, params):
+        if step % 5 == 0 and not passed and score(params) > 0.5:
+            passed.append(step)
+
+    params, _ = train(
+        init_transformer(rng, vocabulary=20, n=24, m=48, heads=1, layers=2), lambda: words(rng),
+        lambda params, batch: fixed_loss(params, batch, P), steps=steps,
+        rate=lambda step: warmup_cosine(step, steps, peak=0.01, warmup=20), report=report,
+    )  # fmt: skip
+    share = accuracy(fixed_forward(params, texts.tokens, P)[0], texts.targets, keep=texts.keep)
+    return [passed[0] if passed else None, share, rows_won(circuits(params)[0])]
+
+
+def fixed(seed):
+    """The first layer looks one back from the start; it always averages evenly; there is nothing that it hands over."""
+    names = {"one back": ONE_BACK, "evenly": EVENLY, "nothing": np.zeros((24, 24))}
+    return dict(start=seed) | {name: fixed_layer(seed, P) for name, P in names.items()}
+
+
+def avoids(seed, steps=300):
+    """What a single layer does with its own letter: its place in the rows of the scores, and the weight on it."""
+    kept, _ = learn(seed, words, steps, dict(vocabulary=20, n=24, m=48, heads=1, layers=1), heads=1)
+    texts, end = fresh_texts(), kept[steps]
+    logits, saved = transformer(texts.tokens, end, heads=1)
+    P, tokens = saved.weights[0][:, 0], texts.tokens
+    same = (tokens[:, :, np.newaxis] == tokens[:, np.newaxis, :]) & np.tri(24, k=-1, dtype=bool)
+    own, again = np.eye(24, dtype=bool), texts.keep & same.any(axis=-1)
+
+    def on(P):  # the weight on itself, and on earlier copies of its letter, where a letter counts that was there before
+        return [np.where(own, P, 0).sum(axis=-1)[again].mean(), np.where(same, P, 0).sum(axis=-1)[again].mean()]
+
+    scores = end["tokens"] @ end["0.query_weight"] @ (end["tokens"] @ end["0.key_weight"]).T
+    p = np.exp(logits - logits.max(axis=-1, keepdims=True))
+    p /= p.sum(axis=-1, keepdims=True)
+    seen = np.zeros_like(p)
+    for text, i in np.argwhere(texts.keep):
+        seen[text, i, tokens[text, :i]] = 1
+        seen[text, i, tokens[text, i]] = 0
+    mass = (p * seen).sum(axis=-1)[texts.keep]
+    return dict(
+        start=seed, rank=mean_rank(scores), weights=on(P), even=on(np.broadcast_to(EVENLY, P.shape)), share=right(end, texts, heads=1),
+        seen=mass.mean(), lost=-np.log(mass).mean(), loss=cross_entropy(logits, texts.targets, keep=texts.keep)[0],
+    )  # fmt: skip
+
+
 OTHERS = ((48, 0.003, 300), (48, 0.003, 900), (48, 0.03, 300), (48, 0.03, 1500), (96, 0.003, 300), (96, 0.01, 300))
 
 
@@ -271,7 +355,7 @@ def writer(seed):
     )  # fmt: skip
 
 
-MODELS = {model.__name__: model for model in (two, others, places, one, wide, double, block, writer)}
+MODELS = {model.__name__: model for model in (two, fixed, avoids, others, places, one, wide, double, block, writer)}
 
 
 def rounded(value):
@@ -279,7 +363,7 @@ def rounded(value):
         return {key: rounded(part) for key, part in value.items()}
     if isinstance(value, list):
         return [rounded(part) for part in value]
-    return value if isinstance(value, int) else round(float(value), 3)
+    return value if isinstance(value, (int, type(None))) else round(float(value), 3)
 
 
 def main(names):
