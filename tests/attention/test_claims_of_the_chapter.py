@@ -105,6 +105,25 @@ def test_at_the_queries_the_mean_grows_and_the_median_falls_late():
         assert d < 1024 or (ratio[:, 0] < 0.1).all(), ratio[:, 0]
 
 
+@pytest.mark.parametrize(("n", "d", "lowest", "highest"), [(32, 64, 0.6, 0.8), (32, 1024, 0.15, 0.3), (512, 64, 2.5, 3.1), (512, 256, 1.4, 2)])
+def test_shorter_queries_are_the_control_of_the_lengths_at_the_queries(n, d, lowest, highest):
+    """Queries shorter by √d have the outputs that the factor gives. With 32 keys their gradients are longer than those without the factor."""
+    for seed in range(8, 16):
+        rng = np.random.default_rng(seed)
+        query, key = rng.standard_normal((2, 1024 // n, n, d))
+        value, d_out = rng.standard_normal((2, 1024 // n, n, 16))
+        outs, lengths = [], []
+        for asked, scale in ((query, None), (query, 1), (query / np.sqrt(d), 1)):
+            out, weights = attention(asked, key, value, scale=scale)
+            d_query = attention_backward(d_out, asked, key, value, weights, scale=scale)[0]
+            outs.append(out)
+            lengths.append(np.linalg.norm(d_query, axis=-1).mean())
+        assert np.allclose(outs[0], outs[2]) and not np.allclose(outs[0], outs[1])
+        assert np.isclose(lengths[2], np.sqrt(d) * lengths[0])
+        assert lengths[1] > 4 * lengths[0]
+        assert lowest < lengths[1] / lengths[2] < highest
+
+
 def test_the_variance_of_a_score_with_correlated_features_is_a_trace(rng):
     queries, keys = rng.normal(size=(6, 4)), rng.normal(size=(5, 4))
     queries, keys = queries - queries.mean(axis=0), keys - keys.mean(axis=0)
@@ -192,6 +211,43 @@ def test_a_copy_gets_half_of_the_weight_where_the_root_of_d_is_the_logarithm_of_
     runs = {times: np.array([weight_of_a_match(n, round(times * d), seed) for seed in range(8, 16)]) for times in (0.5, 1, 2)}
     assert abs(runs[1].mean() - 0.5) < 0.06 and np.ptp(runs[1]) < 0.15
     assert (runs[0.5] < 0.35).all() and (runs[2] > 0.75).all()
+
+
+@pytest.mark.parametrize("n", [32, 2048])
+def test_at_the_rule_one_match_in_two_wins_and_nearly_all_do_two_above_it(n):
+    """The rule is about the middle: the score of a match, |q|² / √d, varies by √2."""
+    share = {}
+    for above in (0, 2):
+        d = round((np.log(n) + 0.5 + above) ** 2)
+        own = []
+        for seed in range(8):
+            key = np.random.default_rng(seed).standard_normal((512 // min(n, 256), n, d))
+            scores = key[:, :128] @ key.mT / np.sqrt(d)
+            assert abs(scores.diagonal(axis1=-2, axis2=-1).std() - np.sqrt(2)) < 0.4
+            own.append(softmax(scores).diagonal(axis1=-2, axis2=-1))
+        share[above] = np.mean(np.array(own) > 0.5)
+    assert 0.4 < share[0] < 0.6
+    assert share[2] > 0.9
+
+
+@pytest.mark.parametrize(("d", "share"), [(16, 2 / 3), (64, 0.9)])
+def test_without_the_factor_one_key_usually_gets_most_of_the_weight_and_not_always(d, share):
+    for seed in range(8):
+        query, key = np.random.default_rng(seed).standard_normal((2, 16, 32, d))
+        raw = query @ key.mT
+        assert abs((softmax(raw).max(axis=-1) > 0.5).mean() - share) < 0.07
+        assert (softmax(raw / np.sqrt(d)).max(axis=-1) > 0.5).mean() < 0.02  # the control
+        assert np.isclose((raw - raw.mean(axis=-1, keepdims=True)).std(), np.sqrt(d), rtol=0.1)
+
+
+def test_a_power_between_the_root_and_d_passes_with_many_features_too():
+    """So the experiment alone does not single out the root."""
+    for d, passes in ((1024, True), (16, False)):
+        query, key = np.random.default_rng(8).standard_normal((2, 16, 32, d))
+        scale = d ** (-2 / 3)
+        match, chance = softmax(scale * key @ key.mT).diagonal(axis1=-2, axis2=-1), softmax(scale * query @ key.mT).max(axis=-1)
+        assert bool(match.mean() > 0.95) is passes
+        assert chance.mean() < 0.2
 
 
 def test_how_many_features_a_match_needs_depends_on_the_number_of_keys():
