@@ -146,7 +146,7 @@ def test_llama_2_on_an_a100():
 def test_a_measured_run_stays_above_the_bound_at_the_speed_of_its_memory():
     """gpt-fast's README: 104.9 tokens a second in 16 bits, and about 1700 GB a second."""
     measured, bound = 1000 / 104.9, llama_with(32)[1] / 1700e6
-    assert f"{measured:.1f} {bound:.1f}" == "9.5 7.6"
+    assert f"{measured:.1f} {bound:.1f} {bound / measured:.0%}" == "9.5 7.6 80%"
 
 
 def test_a_full_memory_takes_as_long_to_read_with_few_large_caches_as_with_many_small_ones():
@@ -157,12 +157,38 @@ def test_a_full_memory_takes_as_long_to_read_with_few_large_caches_as_with_many_
         for texts in (1, 12, fit):
             step = 1000 * (in_layers + texts * cache) / A100.bandwidth
             found[key_heads, texts] = f"{step:.1f} {step / texts:.1f}"
-    assert f"{llama_with(32)[0] / 1e9:.1f} {llama_with(32)[2] / 1e9:.1f}" == "13.5 2.1"
-    assert kv_cache_bytes(1, 32, 1, 32, 128) == 512 * 2**10
+    assert f"{llama_with(32)[0] / 1e9:.1f} {llama_with(32)[2] / 1e9:.2f}" == "13.5 2.15"
     assert found == {(32, 1): "9.7 9.7", (32, 12): "24.9 2.1", (8, 1): "7.6 7.6", (8, 12): "11.4 1.0", (8, 52): "25.2 0.5"}
     unshared_weights = (40e9 - llama_with(32)[0]) // llama_with(8)[2]
     assert unshared_weights == 49  # the control: the matrices of keys and values are smaller, too
-    assert kv_cache_bytes(8, 32, 8000, 32, 128) > 2 * llama_with(32)[0]  # the quick check: most of a step goes into the caches
+    in_the_quick_check = kv_cache_bytes(8, 32, 4000, 32, 128)
+    assert in_the_quick_check > llama_with(32)[1]  # most of a step goes into the caches
+    assert in_the_quick_check + llama_with(32)[0] < 40e9 < kv_cache_bytes(8, 32, 8000, 32, 128) + llama_with(32)[0]
+
+
+@pytest.mark.parametrize(("key_heads", "texts", "length"), [(32, 612, 82.7), (8, 699, 307), (1, 729, 2395)])
+def test_a_memory_full_of_short_texts_waits_for_the_arithmetic_and_one_full_of_long_texts_does_not(key_heads, texts, length):
+    total, in_layers, cache = llama_with(key_heads)
+    cached = (40e9 - total) // (cache / 4096)  # tokens
+    reading = (in_layers + cached * cache / 4096) / A100.bandwidth
+    assert 25.3 < 1000 * reading < 25.4  # whatever the length of the texts
+    computing = in_layers / A100.peak_flops["float16"]  # of one text
+    assert (texts - 1) * computing < reading < texts * computing
+    assert cached / texts == pytest.approx(length, rel=0.005)
+    scores_and_averages = 4 * 32 * 32 * 128 * cached / A100.peak_flops["float16"]  # which (10.2) leaves out
+    assert abs((reading - scores_and_averages) / computing / texts - 1) < (0.02 if key_heads > 1 else 0.15)
+
+
+def test_the_bar_of_short_texts_and_the_bar_of_52():
+    total, in_layers, cache = llama_with(8)
+    assert 700 * 300 * cache / 4096 + total < 40e9 < 800 * 300 * cache / 4096 + total
+    reading, computing = (in_layers + 700 * 300 * cache / 4096) / A100.bandwidth, in_layers / A100.peak_flops["float16"]
+    assert f"{1000 * reading:.0f} {1000 * 700 * computing:.0f} {1000 * 52 * computing:.1f}" == "25 25 1.9"
+
+
+def test_what_scores_and_averages_add_to_the_arithmetic_of_a_prompt():
+    added = {n: 4 * 32 * 32 * 128 * (n * n / 2) / (llama_with(32)[1] * n) for n in (2048, 32768)}  # half of them are masked
+    assert {n: f"{share:.0%}" for n, share in added.items()} == {2048: "4%", 32768: "66%"}
 
 
 def test_the_bounds_count_no_more_than_a_call_needs():
@@ -194,6 +220,7 @@ def test_the_smallest_of_three_models_keeps_the_largest_cache():
     kept = {name: layers * kv * d for name, layers, kv, d in (("PaLM", 118, 1, 256), ("7B", 32, 32, 128), ("70B", 80, 8, 128))}
     assert sorted(kept, key=kept.get, reverse=True) == ["7B", "70B", "PaLM"]
     assert list(kept.values()) == [30208, 131072, 81920]
+    assert [round(2 * 2 * numbers / 1000) for numbers in kept.values()] == [121, 524, 328]  # kB
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -228,6 +255,20 @@ def test_a_query_is_carried_to_the_latent_unless_each_key_is_rotated_by_its_posi
         carried, *_ = np.linalg.lstsq(Z, keys @ q, rcond=None)
         assert alike(Z @ carried, keys @ q) is not turned
     assert alike(Z @ (up @ q), (Z @ up) @ q)
+
+
+@pytest.mark.parametrize("w", [1, 5, 12])
+def test_a_ring_is_a_window_and_a_bias_follows_the_positions_in_it(w):
+    names = run(["imports", "window-run-ring"])
+    in_a_ring, mask = names["in_a_ring"], names["sliding_window_mask"]
+    by_text, by_rows = (names["biases"][name][1] for name in ("ALiBi, by the distance in the text", "ALiBi, by the order of the rows"))
+    for seed in SEEDS:
+        query, key, value = drawn(seed, (12, 4), (12, 4), (12, 4))
+        window, distance = mask(12, 12, w), np.subtract.outer(np.arange(12), np.arange(12))
+        plain, with_bias = (attention(query, key, value, mask=np.where(window, -slope * distance, -np.inf))[0] for slope in (0, 0.5))
+        assert alike(in_a_ring(query, key, value, w, lambda rows, distances: 0), plain)
+        assert alike(in_a_ring(query, key, value, w, by_text), with_bias)
+        assert alike(in_a_ring(query, key, value, w, by_rows), with_bias) is (w in (1, 12))  # a ring that never turns
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -293,6 +334,14 @@ def test_in_all_starts_a_window_keeps_the_loss_and_old_keys_spoil_it_unless_posi
     assert np.all(late["4 + 60, positions in the text"] > late["the last 64"] + 0.5)
     assert f"{min(late['4 + 60, positions in the text']):.2f} {max(late['4 + 60, positions in the text']):.2f}" == "1.90 2.57"
     assert np.all(late["4 + 60, positions in the text"] < late["everything"] - 1)  # sixty known distances are better than none
+    assert np.all(np.abs(late["4 + 60, positions in the cache"] - late["the last 64"]) < 0.01)  # the first four are of no use
+
+
+def test_no_head_of_the_writers_has_a_sink_where_all_distances_are_known():
+    for name, weight in recorded("first_four").items():
+        assert np.all(weight[:, 4:8].mean(axis=1) < 0.02), name
+    assert f"{recorded('first_four')['everything'][:, 4:8].mean(axis=1).max():.1%}" == "1.0%"
+    assert np.all(recorded("first_four")["everything"][:, 0] > 0.3)  # the control: among the first 16 characters they have weight
 
 
 def test_distances_are_what_spoils_the_loss(writer):

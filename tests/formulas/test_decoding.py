@@ -41,8 +41,8 @@ def test_call_time():
 
 
 def test_bytes():
-    r"""\begin{aligned} \text{bytes} = 2 &\times \text{texts} \times \text{layers} \times \text{tokens}\\ &\times \text{key
-    heads} \times d\\ &\times \text{bytes of a number} \end{aligned}"""
+    r"""\begin{aligned} \text{bytes} = {}& 2 \times \text{texts} \times \text{layers}\\ &\times \text{tokens} \times \text{key
+    heads}\\ &\times d \times \text{bytes of a number} \end{aligned}"""
     texts, layers, n, key_heads, d = 3, 32, 4096, 8, 128
     agree(2 * texts * layers * n * key_heads * d * 2, kv_cache_bytes(texts, layers, n, key_heads, d, dtype="float16"))
     cache = KVCache(N, leading=(texts, key_heads), d=D)
