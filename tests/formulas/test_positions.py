@@ -59,9 +59,9 @@ def test_powers():
 
 
 def test_rotary(rng):
-    r"""\begin{gathered} \begin{pmatrix}\mathbf y_{2i}\\ \mathbf y_{2i+1}\end{pmatrix} = \begin{pmatrix}\cos
-    p\theta_i & -\sin p\theta_i\\ \sin p\theta_i & \cos p\theta_i\end{pmatrix}\! \begin{pmatrix}\mathbf
-    x_{2i}\\ \mathbf x_{2i+1}\end{pmatrix}\\[4pt] (A_p\mathbf q)\cdot(A_r\mathbf k) = \mathbf
+    r"""\begin{gathered} \begin{pmatrix}y_{2i}\\ y_{2i+1}\end{pmatrix} = \begin{pmatrix}\cos
+    p\theta_i & -\sin p\theta_i\\ \sin p\theta_i & \cos p\theta_i\end{pmatrix}\! \begin{pmatrix}
+    x_{2i}\\ x_{2i+1}\end{pmatrix}\\[4pt] (A_p\mathbf q)\cdot(A_r\mathbf k) = \mathbf
     q\cdot(A_{r-p}\,\mathbf k) \end{gathered}"""
     x, positions = rng.normal(size=(N, D)), np.arange(N)
     formula = np.zeros_like(x)
