@@ -8,7 +8,7 @@ is how far the sentence moves from one answer to the other when *he* takes the p
 
 - none (12,): the pull with all heads, the mean of each gender template's four pairs;
 - out (2, 72): without one head, by zero and by its mean, the mean of all pairs;
-- six (2,), sets (8, 6, 2), random (2, 8): without the six heads with the best maps, and without random six;
+- six (2,), sets (8, 6, 2), random (2, 8): without the six heads with the best maps, and without six others from the same layers;
 - order (72,), order_none: how far a sentence is from the same words in a random order, without one head by its mean, and with all;
 - shuffled (8, 72, 48): of each template, the pairs right by the map when the words stand in one of eight random orders.
 
