@@ -29,8 +29,6 @@ LOOKED_AT = [
     "chapters/review.html",
     "chapters/running.html",
     "chapters/teachers.html",
-    "genindex.html",
-    "py-modindex.html",
     "search.html",
 ]
 
