@@ -141,6 +141,6 @@ def test_the_capstone_runs_on_the_functions_of_the_reader(solved_file):
     notebook.cells = [cells[id] for id in chosen]
     run_in_kernel(notebook, CAPSTONE.parent, ATTNLIB_LIBRARY=str(solved_file))
     _, loaded, _, _, compared, tested = map(shown, notebook.cells)
-    assert loaded == "Yours, from my_attention.py: flash_forward, flash_backward, mha, mha_backward."
-    assert compared.strip().endswith("largest difference below 1e-12.")
+    assert loaded == "Yours, from my_attention.py: flash_forward, flash_backward."
+    assert compared.count("rounding") == 3  # the gradients differ by no more, at each of three lengths
     assert tested.endswith("functions; all pass.") and "not saved yet" not in tested
