@@ -2,10 +2,10 @@
 
     python -m tools.recorded.pair_starts
 
-It takes about twenty minutes and writes two files to chapters/data. pair_starts.json says what each start came to;
-odd_pair.npz holds
-the model of start 1 at the smaller rate, which guesses right without the pair that the chapter builds. In float32,
-whose last digits depend on the processor: another processor may find other numbers, and another odd start.
+It takes about twenty minutes and writes two files to chapters/data. pair_starts.json says what each start came to.
+odd_pair.npz holds the model of start 1 at the smaller rate, which guesses right without the pair that the chapter builds.
+The models compute in float32, whose last digits depend on the processor: another processor may find other numbers, and
+another odd start.
 """
 
 import json
