@@ -265,5 +265,5 @@ def test_the_odd_start_notes_where_the_own_letter_stood_and_its_queries_read_it(
 
 @pytest.mark.thorough
 def test_a_recorded_start_can_be_trained_again():
-    found, recorded = pair_starts.summary(pair_starts.learn(2, 0.01, 400)), STARTS[2]
+    found, recorded = pair_starts.summary(pair_starts.learned_pair(2, 0.01, 400)), STARTS[2]
     assert all(abs(found[name] - recorded[name]) < 0.1 for name in found)

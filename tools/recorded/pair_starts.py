@@ -14,27 +14,14 @@ from pathlib import Path
 import numpy as np
 
 from attnlib.attention import attention
-from attnlib.training import Trained, induction_batch, init_transformer, save_trained, train, transformer_loss, warmup_cosine
-from tools.recorded.trained_models import TASK
+from attnlib.training import Trained, save_trained
+from tools.recorded.trained_models import learned_pair
 
 DATA = Path(__file__).resolve().parents[2] / "chapters" / "data"
 FILE, ODD = DATA / "pair_starts.json", DATA / "odd_pair.npz"
 RATES = {0.01: 400, 0.003: 1200}  # and their steps
 STARTS = range(8)
 READERS = ("queries", "keys", "values", "the way past")
-
-
-def learn(seed, rate, steps):
-    rng = np.random.default_rng(seed)
-    start = init_transformer(rng, vocabulary=20, n=24, m=48, heads=1, layers=2, dtype=np.float32)
-    params, _ = train(
-        start,
-        lambda: induction_batch(rng, b=64, **TASK),
-        lambda params, batch: transformer_loss(params, batch, heads=1),
-        steps=steps,
-        rate=lambda step: warmup_cosine(step, steps, peak=rate, warmup=20),
-    )
-    return params
 
 
 def head(params, layer, asks, found, given):
@@ -77,7 +64,7 @@ def main():
     rows = []
     for rate, steps in RATES.items():
         for seed in STARTS:
-            params = learn(seed, rate, steps)
+            params = learned_pair(seed, rate, steps)
             if (rate, seed) == (0.003, 1):
                 save_trained(ODD, {"odd": Trained(params, 1, "abcdefghijklmnopqrst")})
             rows.append(dict(rate=rate, steps=steps, start=seed) | summary(params))

@@ -31,20 +31,26 @@ DATA = Path(__file__).resolve().parents[2] / "chapters" / "data"
 TASK = dict(n=24, vocabulary=20, shortest=5, longest=12)
 
 
-def plan(steps):
-    return lambda step: warmup_cosine(step, steps, peak=0.01, warmup=20)
+def plan(steps, peak=0.01):
+    return lambda step: warmup_cosine(step, steps, peak=peak, warmup=20)
 
 
-def induction(steps=400):
-    rng = np.random.default_rng(0)
+def learned_pair(seed, peak, steps):
+    """The arrays of two layers with a head each, trained on the task from this start at this rate."""
+    rng = np.random.default_rng(seed)
     start = init_transformer(rng, vocabulary=20, n=24, m=48, heads=1, layers=2, dtype=np.float32)
     params, _ = train(
         start,
         lambda: induction_batch(rng, b=64, **TASK),
         lambda params, batch: transformer_loss(params, batch, heads=1),
         steps=steps,
-        rate=plan(steps),
+        rate=plan(steps, peak),
     )
+    return params
+
+
+def induction(steps=400):
+    params = learned_pair(0, 0.01, steps)
     fresh = induction_batch(np.random.default_rng(1), b=256, **TASK)
     logits, _ = transformer(fresh.tokens, params, heads=1)
     print(f"induction: {accuracy(logits, fresh.targets, keep=fresh.keep):.3f} right on new sequences")
