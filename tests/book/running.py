@@ -31,6 +31,10 @@ class Running:
     def cell(self, number):
         return self.page.locator("div.cell").nth(number - 1)
 
+    def plain(self, number):
+        """The cell of this number, from 1, among those that are no exercise."""
+        return self.page.locator("div.cell:not([class*='tag_exercise-'])").nth(number - 1)
+
     def exercise(self, id):
         return self.page.locator(f"div.cell.tag_exercise-{id}")
 

@@ -48,14 +48,14 @@ def row(cell):
 def test_a_cell_that_failed_runs_again_first_and_is_the_one_that_is_named(page):
     assert "AttributeError" in page.run(page.cell(2), MISSPELT)
     for _ in range(2):  # the second run blamed the next cell
-        assert "words = " in page.run(page.cell(9))
-        assert page.said == "An error ended the cell “words = [\"mat\"]”, so the cell “" + first_line(page.cell(9)) + "” was not run."
-        expect(row(page.cell(9))).to_have_text("not run")
+        assert "words = " in page.run(page.plain(8))
+        assert page.said == "An error ended the cell “words = [\"mat\"]”, so the cell “" + first_line(page.plain(8)) + "” was not run."
+        expect(row(page.plain(8))).to_have_text("not run")
         expect(row(page.cell(3))).to_have_text("")
     reset(page.cell(2))  # corrected, but not run
-    page.run(page.cell(9))
-    for number in (2, 3, 9):
-        expect(row(page.cell(number))).to_have_text(HAS_RUN)
+    page.run(page.plain(8))
+    for cell in (page.cell(2), page.cell(3), page.plain(8)):
+        expect(row(cell)).to_have_text(HAS_RUN)
 
 
 def first_line(cell):
@@ -64,13 +64,13 @@ def first_line(cell):
 
 
 def test_a_cell_that_was_changed_since_runs_again_first(page):
-    page.run(page.cell(9))
+    page.run(page.plain(8))
     code = page.cell(2).locator("textarea").input_value()
     page.type(page.cell(2), code + "\nchanged = 7")
     expect(row(page.cell(2))).to_contain_text("edited since it ran")
-    assert page.run(page.cell(9), "print(changed)").strip() == "7"
-    for number in (2, 9):
-        reset(page.cell(number))
+    assert page.run(page.plain(8), "print(changed)").strip() == "7"
+    for cell in (page.cell(2), page.plain(8)):
+        reset(cell)
 
 
 def test_an_exercise_with_an_error_is_named_and_not_the_cell_that_needs_its_function(page):
@@ -84,8 +84,8 @@ def test_an_exercise_with_an_error_is_named_and_not_the_cell_that_needs_its_func
 
 def test_a_message_leads_to_the_cell_that_it_quotes(page):
     page.run(page.cell(2), MISSPELT)
-    page.run(page.cell(9))
-    for place in (page.page.locator(".live-head > .live-said"), page.cell(9).locator(".cell_output .live-note")):
+    page.run(page.plain(8))
+    for place in (page.page.locator(".live-head > .live-said"), page.plain(8).locator(".cell_output .live-note")):
         link = place.get_by_role("link", name="the cell “words = [\"mat\"]”")
         link.click()
         expect(page.cell(2).locator("textarea")).to_be_focused()
