@@ -106,21 +106,6 @@ def rows_won(A):
     return int((A.argmax(axis=1) == np.arange(len(A))).sum())
 
 
-def mean_rank(A):
-    """How many entries of its row the diagonal is above, on average: 9.5 of 19 by chance."""
-    return (A < A.diagonal()[:, np.newaxis]).sum(axis=1).mean()
-
-
-def scores_of_one(params, texts):
-    """Of a single layer: the previous-token score of its head, its induction score, and how much is right."""
-    weights = transformer(texts.tokens, params, heads=1)[1].weights[0]
-    return [
-        previous_token_score(weights, keep=first_seen(texts.tokens))[0],
-        induction_score(weights, texts.tokens)[0],
-        right(params, texts, heads=1),
-    ]
-
-
 def two(seed, steps=300):
     size = dict(vocabulary=20, n=24, m=48, heads=1, layers=2)
     kept, losses = learn(seed, words, steps, size, heads=1)
@@ -148,18 +133,13 @@ def two(seed, steps=300):
     return dict(
         start=seed, plateau=losses[50:60].mean(), beside=beside[50:60].mean(), half=half,
         previous=curves[steps][0], induction=curves[steps][1], right=curves[steps][2], without=without,
-        seen=[guesses_seen(end, texts, heads=1, without={(layer, 0): mean[layer, 0]}) for layer in (0, 1)],
-        alone=scores_of_one(alone[steps], texts), circuits=[rows_won(A) for A in grids], by_chance=rows_won(by_chance), without_note=mean_rank(grids[1]),
+        seen=guesses_seen(end, texts, heads=1, without={(0, 0): mean[0, 0]}),
+        alone=previous_token_score(transformer(texts.tokens, alone[steps], heads=1)[1].weights[0], keep=new)[0],
+        circuits=[rows_won(A) for A in grids], by_chance=rows_won(by_chance),
     )  # fmt: skip
 
 
-def right_at(seed, width=48, peak=0.01, steps=300):
-    """Two layers again, at another width, rate or number of steps."""
-    kept, _ = learn(seed, words, steps, dict(vocabulary=20, n=24, m=width, heads=1, layers=2), peak=peak, heads=1)
-    return right(kept[steps], fresh_texts(), heads=1)
-
-
-ONE_BACK, EVENLY = np.eye(24, k=-1), np.tri(24) / np.arange(1, 25)[:, np.newaxis]
+ONE_BACK = np.eye(24, k=-1)
 SECOND = dict(rotate=False, residual=True)
 
 
@@ -210,42 +190,9 @@ def fixed_layer(seed, P, steps=300):
 
 
 def fixed(seed):
-    """The first layer looks one back from the start; it always averages evenly; there is nothing that it hands over."""
-    names = {"one back": ONE_BACK, "evenly": EVENLY, "nothing": np.zeros((24, 24))}
+    """The first layer looks one back from the start; there is nothing that it hands over."""
+    names = {"one back": ONE_BACK, "nothing": np.zeros((24, 24))}
     return dict(start=seed) | {name: fixed_layer(seed, P) for name, P in names.items()}
-
-
-def avoids(seed, steps=300):
-    """What a single layer does with its own letter: its place in the rows of the scores, and the weight on it."""
-    kept, _ = learn(seed, words, steps, dict(vocabulary=20, n=24, m=48, heads=1, layers=1), heads=1)
-    texts, end = fresh_texts(), kept[steps]
-    logits, saved = transformer(texts.tokens, end, heads=1)
-    P, tokens = saved.weights[0][:, 0], texts.tokens
-    same = (tokens[:, :, np.newaxis] == tokens[:, np.newaxis, :]) & np.tri(24, k=-1, dtype=bool)
-    own, again = np.eye(24, dtype=bool), texts.keep & same.any(axis=-1)
-
-    def on(P):  # the weight on itself, and on earlier copies of its letter, where a letter counts that was there before
-        return [np.where(own, P, 0).sum(axis=-1)[again].mean(), np.where(same, P, 0).sum(axis=-1)[again].mean()]
-
-    scores = end["tokens"] @ end["0.query_weight"] @ (end["tokens"] @ end["0.key_weight"]).T
-    p = np.exp(logits - logits.max(axis=-1, keepdims=True))
-    p /= p.sum(axis=-1, keepdims=True)
-    seen = np.zeros_like(p)
-    for text, i in np.argwhere(texts.keep):
-        seen[text, i, tokens[text, :i]] = 1
-        seen[text, i, tokens[text, i]] = 0
-    mass = (p * seen).sum(axis=-1)[texts.keep]
-    return dict(
-        start=seed, rank=mean_rank(scores), weights=on(P), even=on(np.broadcast_to(EVENLY, P.shape)), share=right(end, texts, heads=1),
-        seen=mass.mean(), lost=-np.log(mass).mean(), loss=cross_entropy(logits, texts.targets, keep=texts.keep)[0],
-    )  # fmt: skip
-
-
-OTHERS = ((48, 0.003, 300), (48, 0.003, 900), (48, 0.03, 300), (48, 0.03, 1500), (96, 0.003, 300), (96, 0.01, 300))
-
-
-def others(seed):
-    return dict(start=seed) | {f"{width} {peak} {steps}": right_at(seed, width, peak, steps) for width, peak, steps in OTHERS}
 
 
 def by_places(make, seed=0, steps=300):
@@ -297,9 +244,7 @@ def double(seed, steps=300):
 
     return dict(
         start=seed, right=without(),
-        previous=previous_token_score(saved.weights[0], keep=first_seen(texts.tokens)).tolist(),
         induction=induction_score(saved.weights[1], texts.tokens).tolist(),
-        first=[without((0, 0)), without((0, 1)), without((0, 0), (0, 1))],
         second=[without((1, 0)), without((1, 1)), without((1, 0), (1, 1))],
     )  # fmt: skip
 
@@ -331,16 +276,12 @@ def block(seed, steps=300):
 
 
 def composed_rows(params, heads=4):
-    """The share of rows of own token against note that the diagonal wins: for each head of layer 1 and their sum, with each of layer 2."""
+    """The share of rows of own token against the note of layer 1 that the diagonal wins, for each head of layer 2."""
     tokens = params["tokens"]
-    values = rms_norm(tokens, params["0.attention_gain"]) @ params["0.value_weight"]
+    note = rms_norm(tokens, params["0.attention_gain"]) @ params["0.value_weight"] @ params["0.out_weight"]
     asks = (tokens * params["1.attention_gain"]) @ params["1.query_weight"]
-    columns = np.arange(tokens.shape[1])
-    parts, won = np.split(columns, heads), []
-    for first in (*parts, columns):
-        answers = (values[:, first] @ params["0.out_weight"][first] * params["1.attention_gain"]) @ params["1.key_weight"]
-        won += [rows_won(asks[:, second] @ answers[:, second].T) / len(tokens) for second in parts]
-    return won
+    keys = (note * params["1.attention_gain"]) @ params["1.key_weight"]
+    return [rows_won(asks[:, head] @ keys[:, head].T) / len(tokens) for head in np.split(np.arange(tokens.shape[1]), heads)]
 
 
 def writer(seed):
@@ -355,7 +296,7 @@ def writer(seed):
     )  # fmt: skip
 
 
-MODELS = {model.__name__: model for model in (two, fixed, avoids, others, places, one, wide, double, block, writer)}
+MODELS = {model.__name__: model for model in (two, fixed, places, one, wide, double, block, writer)}
 
 
 def rounded(value):
