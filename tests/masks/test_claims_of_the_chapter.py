@@ -1,7 +1,9 @@
 """What chapter 4 says of its experiments, with other starts, other texts and the controls that should fail."""
 
+import re
 from functools import cache
 
+import nbformat
 import numpy as np
 import pytest
 
@@ -55,13 +57,6 @@ def test_the_least_loss_of_a_reader_of_the_past():
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("start", range(8))
-def test_a_third_of_the_sentences_teach_the_same(start):
-    (cheated, honest), _ = cheating.shares(experiment(lessons=100), start, 0.05)
-    assert np.all(cheated[0, :7] > 0.99) and cheated[2].mean() < 0.07 and honest[2].mean() > 0.8
-
-
-@pytest.mark.thorough
 @pytest.mark.parametrize("seed", range(100, 116, 2))
 def test_other_lessons_teach_the_same(seed):
     (cheated, honest), _ = cheating.shares(experiment(seed=seed), 0, 0.05)
@@ -69,49 +64,20 @@ def test_other_lessons_teach_the_same(seed):
     assert abs(honest[2].mean() - 0.823) < 0.015
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize("start", range(8))
-def test_four_times_as_many_steps_bring_the_copier_to_guessing(start):
-    names = experiment()
-    matrices, losses, _ = names["train"](False, start=start, steps=2000)
-    written = names["by_place"](matrices)[2].mean()
-    assert 0.07 < written < 0.14 and losses[-1] < 0.13
-
-
 def test_a_word_follows_itself_once_in_45_times():
     drawn = experiment()["sentences"](20_000, seed=5)
     assert abs(np.mean(drawn[:, 1:] == drawn[:, :-1]) - 1 / 45) < 0.002
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize("start", range(8))
-def test_in_sentences_of_16_words_the_gap_is_smaller(start):
-    (cheated, honest), _ = cheating.shares(experiment(places=16), start, 0.05)
-    assert 0.35 < cheated[2].mean() < 0.45 and honest[2].mean() > 0.8
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("start", range(8))
-def test_with_a_quarter_of_the_learning_rate_copying_has_hardly_begun(start):
-    """Then the layer with the mask is ahead, in both shares and loss: no sign of a leak yet."""
-    (cheated, honest), losses = cheating.shares(experiment(), start, 0.05, rate=0.5)
-    assert cheated[0].mean() < 0.35 < 0.7 < honest[2].mean() and losses[0] > 0.8 > 0.55 > losses[1]
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("start", range(8))
-def test_targets_that_are_not_shifted_pass_a_right_mask(start):
-    names = cheating.experiment()  # anew, because a name is changed
-    names["target"] = names["x"][..., :9]  # the words themselves
-    matrices, losses, weights = names["train"](True, start=start)
-    _, _, written, own = names["by_place"](matrices)
-    assert losses[-1] < 0.01 and written.mean() < 0.04 and own.mean() > 0.99
-    assert not weights[np.triu_indices(8, k=1)].any(), "the mask itself is right"
-
-
-def test_what_is_recorded_is_what_the_cell_computes():
-    now, losses = cheating.shares(experiment(), 8, cheating.SPREADS[0])
-    assert np.allclose(now, recorded()[0][0][8], atol=0.01) and np.allclose(losses, recorded()[1][0][8], atol=0.01)
+def test_what_is_recorded_is_what_the_page_shows():
+    """The table below the cell shows start 0; that the cell still computes this table is tested with the notebook."""
+    cell = next(cell for cell in nbformat.read(cheating.CHAPTERS / "04_masks.ipynb", as_version=4).cells if cell.id == "cheat-run")
+    rows = cell.outputs[0].data["text/plain"].splitlines()[-3:]
+    copies, honest = recorded()[0][0][0].mean(axis=-1)  # layer, question
+    losses = recorded()[1][0][0]
+    for row, loss, right in zip(rows, losses[[0, 1, 0]], (copies[0], honest[1], copies[2]), strict=True):
+        assert re.search(rf" {loss:.2f} .* {right:.0%} ", row), row
+    assert rows[2].split()[-1] == f"{copies[3]:.0%}", "names the newest word"
 
 
 @pytest.mark.thorough
@@ -148,24 +114,6 @@ def test_a_second_chunk_needs_the_offset_and_a_first_one_does_not(seed):
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_left_padding_needs_numbers_that_begin_at_the_first_real_token(seed):
-    from attnlib.attention import attention
-
-    rng = np.random.default_rng(seed)
-    words, of_place, projections = rng.standard_normal((3, 4)), rng.standard_normal((5, 4)), rng.standard_normal((3, 4, 4))
-    real = np.array([False, False, True, True, True])
-
-    def outputs(tokens, numbers, real):
-        query, key, value = ((tokens + of_place[numbers]) @ matrix for matrix in projections)
-        return attention(query, key, value, mask=np.tri(len(real), dtype=bool) & real)[0][real]
-
-    alone = outputs(words, np.arange(3), np.ones(3, bool))
-    padded = np.concatenate([np.zeros((2, 4)), words])
-    assert np.allclose(outputs(padded, np.maximum(np.cumsum(real) - 1, 0), real), alone)
-    assert np.abs(outputs(padded, np.arange(5), real) - alone).max() > 0.1, "numbers of columns"
-
-
-@pytest.mark.parametrize("seed", range(8))
 def test_of_two_added_masks_the_keys_that_are_hidden_once_win(seed):
     row = np.random.default_rng(seed).standard_normal(4).astype("f")
     weights = softmax(row + np.float32(-1e9) * np.array([1, 2, 1, 1], "f"))
@@ -191,25 +139,6 @@ def test_what_one_empty_row_makes_nan_depends_on_how_it_is_hidden(seed):
         written = d_scores @ key / 2, d_scores.T @ query / 2, weights.T @ d_out
     assert [np.isnan(words.T @ into).sum() for into in written] == [0, 0, 12]
     assert np.isnan(written[2] @ projections[2].T).all(), "and so everything below"
-
-
-@pytest.mark.parametrize("seed", range(8))
-def test_finite_garbage_in_the_padding_is_harmless_and_infinity_is_not(seed):
-    from attnlib.attention import attention, attention_backward
-
-    rng = np.random.default_rng(seed)
-    query, key, value, d_out = rng.standard_normal((4, 5, 3))
-    real = np.arange(5) < 3
-
-    def outputs(garbage):
-        keys, values = (np.where(real[:, np.newaxis], x, garbage) for x in (key, value))
-        with np.errstate(invalid="ignore"):
-            out, weights = attention(query, keys, values, mask=real)
-            return out, attention_backward(d_out, query, keys, values, weights)[0]
-
-    for ours, other in zip(outputs(0), outputs(1e10), strict=True):
-        assert np.allclose(ours, other, rtol=1e-9)
-    assert np.isnan(outputs(np.inf)[0]).all()
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -240,20 +169,6 @@ def test_a_wrong_cell_shows_only_if_the_cut_runs_between_its_query_and_its_key()
         return np.abs(outs[0] - outs[1])[:cut].max() > 1e-9
 
     assert [cut for cut in range(1, 8) if moves(cut)] == [3, 4, 5]
-
-
-@pytest.mark.parametrize("seed", range(8))
-def test_minus_ten_hides_only_beside_larger_scores(seed):
-    """With all scores lowered by 12, which changes no softmax, the same fill hides next to nothing."""
-    rng = np.random.default_rng(seed)
-    text, causal = rng.standard_normal((8, 6)), masks.causal_mask(8, 8)
-    other = np.concatenate([text[:5], rng.standard_normal((3, 6))])
-
-    def moves(lower):
-        outs = [softmax(np.where(causal, x @ x.mT - lower, -10)) @ x for x in (text, other)]
-        return np.abs(outs[0] - outs[1])[:5].max()
-
-    assert moves(0) < 0.01 < 0.1 < moves(12)
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -297,12 +212,14 @@ def test_dropout_moves_the_past_unless_both_runs_draw_the_same():
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_a_nan_in_a_padded_value_reaches_the_output_and_zeros_do_not(seed):
+def test_nan_or_infinity_in_a_padded_value_reaches_the_output_and_zeros_do_not(seed):
     scores, value = np.random.default_rng(seed).standard_normal((2, 5, 5))
     weights = softmax(np.where(np.arange(5) < 3, scores, -np.inf))
     assert not weights[:, 3:].any()
-    value[3:] = np.nan
-    assert np.isnan(weights @ value).all()
+    for garbage in np.nan, np.inf:
+        value[3:] = garbage
+        with np.errstate(invalid="ignore"):
+            assert np.isnan(weights @ value).all()
     value[3:] = 0
     assert np.isfinite(weights @ value).all()
 
@@ -346,24 +263,6 @@ def test_a_large_number_in_an_empty_row(seed):
     with np.errstate(over="ignore"):
         assert np.all(row.astype("e") + np.float16(-1e9) == -np.inf)
         assert np.all(row.astype("e") + 2 * np.finfo("e").min == -np.inf)
-
-
-def test_the_lowest_number_of_float16_overflows_beside_a_score_of_minus_16():
-    scores = np.array([-15.9, -16, -20, 3], "e")
-    with np.errstate(over="ignore"):
-        assert np.array_equal(np.isinf(scores + np.finfo("e").min), [False, True, True, False])
-
-
-def test_what_comes_through_three_windows_comes_from_half_the_reach():
-    share = np.array([1.0])
-    for _ in range(3):
-        share = np.convolve(share, np.full(4, 1 / 4))
-    assert len(share) == 10 and share[2:8].sum() > 0.85 and share[9] < 0.02 and share.argmax() in (4, 5)
-
-
-def test_the_mean_weight_of_the_first_key_is_no_preference():
-    mean = lambda n: np.mean(1 / np.arange(1, n + 1))
-    assert round(mean(8), 2) == 0.34 and round(mean(4096), 3) == 0.002
 
 
 def bfloat16(x):

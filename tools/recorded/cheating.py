@@ -20,26 +20,22 @@ the future hidden; while the sentence is being written; is the own word named th
 `losses` has the axes: spread, start, layer."""
 
 
-def experiment(words=9, lessons=300, places=8, seed=0):
-    """The names that the chapter's cell defines, `train`, `by_place` and what they use.
-
-    The circle has so many words, and so many sentences of so many places are learned, drawn with this seed.
-    """
+def experiment(seed=0):
+    """The names that the chapter's cell defines, `train`, `by_place` and what they use; the lessons are drawn with this seed."""
     from attnlib.attention import attention, attention_backward
 
     cells = {cell.id: cell.source for cell in nbformat.read(CHAPTERS / "04_masks.ipynb", as_version=4).cells}
     names = {"np": np, "attention": attention, "attention_backward": attention_backward}
     source = cells["cheat-run"].partition("\ntrained = ")[0]  # the definitions alone
-    source = source.replace("n, size = 8, 9", f"n, size = {places}, {words}")
-    source = source.replace("sentences(300, seed=0)", f"sentences({lessons}, seed={seed})")
-    exec(compile(source, "cheat-run", "exec"), names)
-    assert names["size"] == words and names["x"].shape[:2] == (lessons, places)
+    lessons = "sentences(300, seed=0)"
+    assert source.count(lessons) == 1
+    exec(compile(source.replace(lessons, f"sentences(300, seed={seed})"), "cheat-run", "exec"), names)
     return names
 
 
-def shares(names, start, spread, **how):
+def shares(names, start, spread):
     """What both layers name right after one start, (layer, question, place), and their losses."""
-    both = [names["train"](causal, start=start, spread=spread, **how) for causal in (False, True)]
+    both = [names["train"](causal, start=start, spread=spread) for causal in (False, True)]
     return [names["by_place"](matrices) for matrices, _, _ in both], [losses[-1] for _, losses, _ in both]
 
 
