@@ -13,7 +13,7 @@ from attnlib.flash.tiles import plan_for
 
 CHAPTER = Path(__file__).resolve().parents[2] / "chapters/08_sharing.ipynb"
 CELLS = (
-    "imports", "ring-code", "ring-back", "ring-table", "owners", "ring-pairs-figure", "causal-ring", "causal-table", "ring-limit",
+    "imports", "ring-code", "ring-back", "ring-table", "ring-pairs-figure", "causal-ring", "causal-table", "ring-limit",
 )  # fmt: skip
 DEALS = [(2, 8), (3, 24), (4, 64), (5, 30), (8, 64), (16, 1024)]
 
