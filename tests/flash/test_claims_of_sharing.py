@@ -13,8 +13,7 @@ from attnlib.flash.tiles import plan_for
 
 CHAPTER = Path(__file__).resolve().parents[2] / "chapters/08_sharing.ipynb"
 CELLS = (
-    "imports", "ring-code", "ring-back", "ring-table", "split-kv-run", "owners", "ring-pairs-figure", "ring-shares-run",
-    "causal-ring", "causal-table", "ring-limit", "hide-run",
+    "imports", "ring-code", "ring-back", "ring-table", "ring-pairs-figure", "causal-ring", "causal-table", "ring-limit",
 )  # fmt: skip
 DEALS = [(2, 8), (3, 24), (4, 64), (5, 30), (8, 64), (16, 1024)]
 
@@ -98,77 +97,23 @@ def test_a_backward_with_the_logsumexp_of_the_own_keys_is_wrong(page, workers, s
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_the_backward_with_the_own_logsumexp_is_off_by_more_than_the_gradient_and_the_more_the_larger_the_ring(page, seed):
-    errors = [page["ring_run"](workers, 100 + seed)[0] for workers in (1, 2, 4, 8)]
-    assert errors[0] < 1e-12 and errors[1] > 1 and errors == sorted(errors)
+def test_the_backward_with_the_own_logsumexp_is_off_by_more_than_the_gradient(page, seed):
+    alone, *errors = [page["ring_run"](workers, 100 + seed)[0] for workers in (1, 2, 4, 8)]
+    assert alone < 1e-12 and min(errors) > 1
 
 
 @pytest.mark.parametrize("workers", [1, 2, 4, 8])
-@pytest.mark.parametrize("seed", range(8))
-def test_gathering_keys_sends_as_much_as_the_ring_forward_and_half_backward(page, workers, seed):
+def test_gathering_keys_sends_as_much_as_the_ring_forward(page, workers):
     n, d, v = 64, 4, 3
-    d_out, query, key, value = inputs(seed, n, d, v)
-    ring, back = page["Ring"](workers), page["Ring"](workers)
-    saved = page["ring_forward"](query, key, value, ring)
-    page["ring_backward"](d_out, query, key, value, saved, back)
-    d_o, q, out, ell = map(ring.split, (d_out, query, *saved))
-    owner, gathered, brought_home, d_query, d_key, d_value = np.arange(n) // (n // workers), 0, 0, [], 0, 0
-    for w in range(workers):  # with all keys and values, which it keeps from the forward
-        gathered += np.count_nonzero(owner != w) * (d + v)
-        more, for_key, for_value = flash_attention_backward(d_o[w], q[w], key, value, out[w], ell[w])
-        brought_home += np.count_nonzero(owner != w) * (d + v)
-        d_query, d_key, d_value = [*d_query, more], d_key + for_key, d_value + for_value
-    plain = attention_backward(d_out, query, key, value, attention(query, key, value)[1])
-    assert alike([np.concatenate(d_query), d_key, d_value], plain)
-    assert (gathered, 2 * brought_home) == (ring.sent, back.sent)
-
-
-@pytest.mark.parametrize("workers", [2, 4, 8])
-def test_a_causal_mask_halves_what_stretches_send_and_leaves_zigzag_nearly_all(page, workers):
-    n = 4 * workers
-    order = {name: np.arange(n)[np.argsort(owner, kind="stable")].reshape(workers, 2, -1) for name, owner in page["owners"](n, workers).items()}
-
-    def moves(halves):  # of half parcels, which have to get to the last worker that needs them
-        last = [max([turn for turn in range(workers) if halves[(u + turn) % workers].max() > halves[u, half].min()])
-                for u in range(workers) for half in range(2)]  # fmt: skip
-        return sum(last) / 2
-
-    assert moves(order["stretches"]) == workers * (workers - 1) / 2
-    assert moves(order["zigzag"]) == workers * (workers - 1) - (workers - 1) / 2
-
-
-def test_queries_that_travel_send_as_much_forward_and_a_quarter_less_backward(page):
-    workers, n, d = 4, 16, 64
-    d_out, query, key, value = inputs(3, n, d, d)
+    _, query, key, value = inputs(0, n, d, v)
     ring = page["Ring"](workers)
-    q, k, v = map(ring.split, (query, key, value))
-    own, parcel = flash_attention(q, k, v), None
-    for _ in range(workers - 1):
-        q = ring.right(q)
-        part = flash_attention(q, k, v)
-        parcel = [ring.right(x) for x in (part if parcel is None else merge_partials(*parcel, *part))]
-    out, logsumexp = merge_partials(*own, *parcel)
-    assert alike([np.concatenate(out)], [attention(query, key, value)[0]])
-    assert ring.sent == (workers - 1) * n * (d + d + 1)
-
-    back = page["Ring"](workers)
-    row_mean = np.sum(ring.split(d_out) * out, axis=-1)
-    d_o, q, ell, row_mean = ring.split(d_out), ring.split(query), logsumexp, row_mean
-    d_q, d_key, d_value = np.zeros_like(q), 0, 0
-    for turn in range(workers):
-        if turn:
-            d_o, q, ell, row_mean = map(back.right, (d_o, q, ell, row_mean))
-        P = np.exp(q @ k.mT / np.sqrt(d) - ell[..., np.newaxis])
-        d_scores = P * (d_o @ v.mT - row_mean[..., np.newaxis]) / np.sqrt(d)
-        d_key, d_value = d_key + d_scores.mT @ q, d_value + P.mT @ d_o
-        if turn:
-            d_q = back.right(d_q + d_scores @ k)
-        else:
-            at_home = d_scores @ k
-    found = [np.concatenate(x) for x in (at_home + d_q, d_key, d_value)]
-    assert alike(found, attention_backward(d_out, query, key, value, attention(query, key, value)[1]))
-    assert back.sent == (workers - 1) * n * (2 * d + d + 2)
-    assert back.sent / (2 * (workers - 1) * n * 2 * d) == pytest.approx(194 / 256)
+    out, _ = page["ring_forward"](query, key, value, ring)
+    owner, gathered, found = np.arange(n) // (n // workers), 0, []
+    for w in range(workers):
+        gathered += np.count_nonzero(owner != w) * (d + v)  # the keys and values that it does not have
+        found.append(flash_attention(query[owner == w], key, value)[0])
+    assert alike([np.concatenate(found)], [out])
+    assert gathered == ring.sent
 
 
 @pytest.mark.parametrize("workers", [2, 4, 8])
@@ -215,16 +160,31 @@ def test_a_random_deal_waits_longer_than_zigzag(page, seed):
     assert fair == n * (n + 1) // 2 // workers < busiest
 
 
+@pytest.mark.parametrize(("workers", "n"), DEALS)
+def test_in_every_block_of_stripes_the_visible_pairs_form_a_triangle_and_zigzag_has_rectangles_after_round_0(page, workers, n):
+    for name, owner in page["owners"](n, workers).items():
+        places = [np.flatnonzero(owner == w) for w in range(workers)]
+        for w, u in np.ndindex(workers, workers):
+            seen = places[w][:, np.newaxis] >= places[u]
+            half = n // workers // 2
+            whole = [len(np.unique(rows)) == 1 for part in (seen[:half], seen[half:]) for rows in (part[:, :half], part[:, half:])]
+            if name == "zigzag" and w != u:
+                assert all(whole)
+            if name == "stripes":
+                assert np.array_equal(seen, np.tril(np.ones_like(seen), 0 if u <= w else -1))
+
+
 def test_how_many_compute_in_the_last_round(page):
     at_work = {name: np.count_nonzero(page["pairs_computed"](owner, 16)[:, -1]) for name, owner in page["owners"](1024, 16).items()}
     assert at_work == {"stretches": 1, "stripes": 16, "zigzag": 16}
+    assert set(page["pairs_computed"](page["owners"](1024, 16)["stripes"], 16)[:, -1]) == {2016, 2080}
 
 
 # --- a causal ring on tokens that are dealt out -----------------------------------------------------
 
 
 @pytest.mark.parametrize(("workers", "n"), [(1, 8), (2, 8), (3, 18), (5, 40), (8, 32)])
-@pytest.mark.parametrize("seed", range(20, 28))
+@pytest.mark.parametrize("seed", range(20, 23))
 def test_a_causal_ring_is_right_however_the_tokens_are_dealt(page, workers, n, seed):
     d_out, *inputs_of = inputs(seed, n, 3, 7)
     out, weights = attention(*inputs_of, causal=True)
@@ -242,7 +202,7 @@ def test_a_causal_ring_is_right_however_the_tokens_are_dealt(page, workers, n, s
 
 
 @pytest.mark.parametrize(("workers", "n"), [(1, 8), (2, 8), (3, 18), (5, 40), (8, 32)])
-@pytest.mark.parametrize("seed", range(20, 28))
+@pytest.mark.parametrize("seed", range(20, 23))
 def test_zigzag_needs_no_mask(page, workers, n, seed):
     d_out, *inputs_of = inputs(seed, n, 3, 7)
     out, weights = attention(*inputs_of, causal=True)
@@ -275,17 +235,18 @@ def tiles_computed_by_the_loop(page, monkeypatch, run):
     return sum(times * len(list(plan.along(rows))) for times, plan in zip(texts, plans, strict=True) for rows in plan.query_blocks())
 
 
-def test_a_mask_array_saves_no_tile_and_zigzag_without_one_nearly_half(page, monkeypatch):
+def test_zigzag_without_a_mask_computes_528_of_1024_tiles(page, monkeypatch):
     workers, n = 4, 256
     d_out, *inputs_of = inputs(0, n, 3, 7)
-    for deal, owner in page["owners"](n, workers).items():
-        order = np.argsort(owner, kind="stable")
-        count = tiles_computed_by_the_loop(page, monkeypatch, lambda: page["causal_ring"](inputs_of, d_out, order, page["Ring"](workers)))
-        assert count == page["with_array"] == 16 * 64, deal
     order = np.argsort(page["owners"](n, workers)["zigzag"], kind="stable")
     dealt = [x[order] for x in inputs_of]
-    count = tiles_computed_by_the_loop(page, monkeypatch, lambda: page["ring_forward"](*dealt, page["Ring"](workers), page["zigzag"]))
-    assert count == page["without"] == 528
+
+    def count(*attend):
+        return tiles_computed_by_the_loop(page, monkeypatch, lambda: page["ring_forward"](*dealt, page["Ring"](workers), *attend))
+
+    assert count(page["zigzag"]) == page["zigzag_tiles"] == 528
+    masked = tiles_computed_by_the_loop(page, monkeypatch, lambda: page["causal_ring"](inputs_of, d_out, order, page["Ring"](workers)))
+    assert masked == page["all_tiles"] == 1024  # the control: the same deal with a mask
 
 
 @pytest.mark.parametrize("workers", [2, 3, 4, 8])
@@ -297,6 +258,9 @@ def test_only_zigzag_gives_pairs_of_pieces_the_same_work(workers):
 
 
 def test_two_blocks_of_pieces_are_full_in_zigzag():
+    assert [[[query > key for key in keys] for query in (1, 6)] for keys in ((0, 7), (2, 5))] == [
+        [[True, False], [True, False]], [[False, False], [True, True]],
+    ]  # fmt: skip
     for workers in (2, 3, 4, 8):
         pieces = [(w, 2 * workers - 1 - w) for w in range(workers)]
         for w, u in np.ndindex(workers, workers):
@@ -349,54 +313,23 @@ def test_half_of_the_own_block_kept_for_the_end_hides_the_last_move(workers):
     assert max(max(link, computed) + 0.5, computed + 0.5) == workers  # the last move beside the other half
 
 
-@pytest.mark.parametrize("workers", [2, 4, 8, 32])
-@pytest.mark.parametrize("size", [2, 4, 16])
-def test_in_tiles_stripes_pay_for_a_diagonal_in_every_round_and_zigzag_in_one(page, workers, size):
-    """`size` tiles of 8 on each side of a block; times in blocks."""
-    each = 8 * size
-    deals = page["owners"](workers * each, workers)
-    times = {name: page["tiles_computed"](owner, workers, 8).max(axis=0).sum() / each**2 for name, owner in deals.items()}
-    assert times["stripes"] == pytest.approx(workers * (1 + 1 / size) / 2)
-    assert times["zigzag"] == pytest.approx(workers / 2 + 1 / (2 * size))
-    assert times["stretches"] == pytest.approx(workers - 0.5 + 1 / (2 * size))
-    if size > 1:  # as in the library: the tiles of a mask that is cut the same way
-        places = {name: [np.flatnonzero(owner == w) for w in range(workers)] for name, owner in deals.items()}
-        for name, of in places.items():
-            shown = sum(np.any(of[w].reshape(size, 8)[:, None, :, None] >= of[u].reshape(size, 8)[None, :, None, :], axis=(2, 3)).sum()
-                        for w in range(min(2, workers)) for u in range(workers))  # fmt: skip
-            assert shown * 64 == page["tiles_computed"](deals[name], workers, 8)[: min(2, workers)].sum()
+def tokens_each(bandwidth, operations=4, numbers=2, visible=1.0):
+    """Operations for a score, and numbers that travel for a token, both divided by d."""
+    return 989e12 * 2 * numbers / (operations * visible) / bandwidth
 
 
-def test_the_shares_in_tiles_that_the_table_shows(page):
-    share = page["busy_share"]
-    assert [round(share(deal, 512, 128), 2) for deal in ("stripes", "zigzag")] == [0.8, 0.97]
-    assert share("stripes", 512, 1) > 0.99
-    *_, inside, between = (each for each, _ in page["cases"].values())
-    for each, link, lost in ((inside, 450e9, 0.03), (between, 50e9, 0.003)):  # what (8.2) asks for, in whole tiles
-        assert 1 <= each / page["tokens_each"](link, visible=0.5) < 1.05
-        assert 1 - share("stripes", each, 128) == pytest.approx(lost, rel=0.15)
+def test_the_tokens_that_a_ring_needs():
+    assert [round(tokens_each(rate), -2) for rate in (450e9, 50e9)] == [2200, 19800]
+    assert round(tokens_each(50e9, visible=0.5), -3) == 40e3
+    assert tokens_each(450e9, operations=10, numbers=4) == pytest.approx(0.8 * tokens_each(450e9))
+    assert tokens_each(450e9, operations=10, numbers=2 + 4) == pytest.approx(1.2 * tokens_each(450e9))  # gradients in float32
 
 
-@pytest.mark.parametrize("workers", [2, 4, 8, 16])
-@pytest.mark.parametrize("tile", [16, 32, 64, 128])
-def test_zigzag_wastes_less_in_tiles_if_its_pieces_are_whole_tiles(page, workers, tile):
-    for tiles_of_a_piece in (1, 2, 3, 5):
-        each = 2 * tile * tiles_of_a_piece
-        assert page["busy_share"]("zigzag", each, tile, workers) > page["busy_share"]("stripes", each, tile, workers)
-    for tiles in (1, 3, 5):  # the control: a tile holds the end of one piece and the start of the other
-        each = tiles * tile
-        assert page["busy_share"]("zigzag", each, tile, workers) == page["busy_share"]("stripes", each, tile, workers)
-
-
-def test_a_million_tokens_under_a_causal_mask_take_minutes_at_the_peak():
-    operations = 32 * 32 * 4 * 64 * (10**6) ** 2 / 2
-    assert 2 * 60 < operations / 989e12 < 3 * 60
-
-
-def test_twenty_five_workers_need_seconds_and_hide_their_sending(page):
+def test_twenty_five_workers_need_seconds_and_hide_their_sending():
     """Under a causal mask a round has half the work, so that a worker needs twice the tokens."""
     operations, n = 32 * 32 * 4 * 64 * (10**6) ** 2 / 2, 10**6
-    workers = round(n / (2 * page["tokens_each"](50e9)))
+    assert round(operations / 1e17, 1) == 1.3 and round(operations / 989e12) == 133
+    workers = int(n / tokens_each(50e9, visible=0.5))
     sent = (workers - 1) / workers * n * (64 + 64) * 2 * 32 * 32  # bytes of each worker
     assert workers == 25 and round(sent / 1e9) == 252
     assert round(sent / 50e9, 1) == 5.0 < round(operations / 989e12 / workers, 1) == 5.3
@@ -407,24 +340,13 @@ def test_beyond_25_workers_the_ring_gains_next_to_nothing(page):
     for workers in (1, 2, 24, 25, 26, 30, 200):  # beside a ring that is followed round by round
         fair = np.full((workers, workers), alone / workers**2)
         assert seconds(workers) == pytest.approx(forward_time(fair, all_keys / workers))
+    assert all(all_keys * (workers - 1) / workers > 5.0 for workers in range(26, 300))
     assert seconds(25) == pytest.approx(alone / 25) and seconds(26) > alone / 26
     least = min(seconds(workers) for workers in range(1, 10**4))
     assert round(float(seconds(25)), 1) == 5.3 and round(float(least), 1) == round(all_keys, 1) == 5.2
 
 
 # --- one query, many workers ----------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("seed", range(8, 16))
-@pytest.mark.parametrize("parts", [2, 16, 128])
-def test_parts_merge_and_their_plain_mean_is_wrong(page, parts, seed):
-    right, error = page["shared_out"](parts, seed)
-    assert right and error > 1e-3  # far from rounding
-
-
-@pytest.mark.parametrize("seed", range(8, 16))
-def test_the_plain_mean_of_four_parts_is_hardly_off(page, seed):
-    assert page["shared_out"](4, seed)[1] < 0.07 < page["shared_out"](64, seed)[1]
 
 
 def test_parts_move_little_more():
@@ -472,13 +394,3 @@ def test_one_kernel_that_adds_three_tiles_in_another_order_has_other_bits(seed):
     assert np.array_equal(shares[0] + shares[1], shares[1] + shares[0])  # two tiles have only one sum
 
 
-def test_travelling_queries_in_bytes():
-    d = 64
-    assert (2 * 2 * d, 2 * d + 4 * d + 4) == (256, 388)  # keys and values; query in float16, output and logsumexp in float32
-
-
-def test_the_tokens_that_a_ring_needs(page):
-    each = page["tokens_each"]
-    assert [round(8 * each(rate), -3) for rate in (450e9, 50e9)] == [18e3, 158e3]
-    assert each(450e9, operations=10, numbers=4) == pytest.approx(0.8 * each(450e9), rel=1e-3)
-    assert each(450e9, operations=10, numbers=4 + 2) == pytest.approx(1.2 * each(450e9), rel=1e-3)  # gradients in float32
