@@ -16,27 +16,27 @@ SPEEDS = 10000.0 ** (-np.arange(0, 128, 2) / 128)
 
 
 @cache
-def page(width=24):
+def page():
     """The names that the cells of the chapter define; its stubs are empty, so the turns are the book's."""
     cells = {cell["id"]: cell.source for cell in nbformat.read(CHAPTER, as_version=4).cells}
     names = {}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("attnpage.plotting.setup", lambda: None)
         for id in ("imports", "ex-rope-stub", "ex-back-stub", "task-run", "model"):
-            exec(cells[id].replace("width = 8, 8, 24", f"width = 8, 8, {width}"), names)
-        exec(cells["score-run"][: cells["score-run"].index("query, key =")], names)
-        exec(cells["score-figure"][: cells["score-figure"].index("def draw_waves")], names)
-    assert names["width"] == width
+            exec(cells[id], names)
+        exec("distance = np.arange(64)", names)
+        of_the_figure = cells["score-figure"]
+        exec(of_the_figure[of_the_figure.index("def misplaced") : of_the_figure.index("fig, (ax, low)")], names)
     return names
 
 
 @cache
-def trained(kind, task, draw):
-    return page()["train"](kind, task, seed=draw)
+def trained(kind, draw):
+    return page()["train"](kind, seed=draw)
 
 
-def right(kind, task, draw, n=16, params=None, **how):
-    return page()["right"](trained(kind, task, draw) if params is None else params, kind, task, n, **how)
+def right(draw, n=16, **how):
+    return page()["right"](trained("rotary", draw), n=n, **how)
 
 
 def squeezed(rotate):
@@ -65,24 +65,34 @@ def test_the_last_token_of_one_causal_layer_misses_the_order_and_that_of_two_not
 # --- hands ------------------------------------------------------------------------------------------
 
 
+def test_a_second_hand_of_four_degrees_holds_the_false_peaks_of_the_first_down():
+    query, key = np.array([1.0, 0.0]), np.array([np.cos(np.radians(60)), np.sin(np.radians(60))])
+
+    def score(at_query, at_key):  # rows turn by 20 degrees a token
+        turn = np.radians(20 * at_query), np.radians(20 * at_key)
+        first, second = (np.array([[np.cos(a), -np.sin(a)], [np.sin(a), np.cos(a)]]) for a in turn)
+        return (first @ query) @ (second @ key)
+
+    assert [t for t in range(25) if np.isclose(score(30, 30 - t), 1)] == [3, 21] and np.isclose(score(30, 24), 0.5)
+    t = np.arange(61)
+    fast, both = np.cos(np.radians(20 * (t - 3))), sum(np.cos(np.radians(degrees * (t - 3))) for degrees in (20, 4))
+    assert np.all(np.isclose(fast[[3, 21, 39, 57]], 1)) and np.sum(both > both[3] - 0.6) < np.sum(fast > fast[3] - 0.6) / 2
+
+
 def test_the_numbers_about_sixty_four_hands():
     turn = 2 * np.pi / SPEEDS
     assert round(turn[0], 1) == 6.3 and round(turn[-1]) == 54410
     assert np.isclose(turn[16] / turn[0], 10) and np.isclose(turn[63] / turn[47], 10)
     assert 0.85 < turn[-1] / (2 * np.pi * 10000) < 0.9, "nearly 2 pi times the base"
-    assert np.sum(turn > 4096) == 18 and np.all(turn[46:] > 4096) and turn[45] < 4096
     assert np.sum(turn / 2 > 4096) == 14 and round(turn[-1] / 8192, 1) == 6.6 and 10 ** (13 / 16) < 6.6 < 10 ** (14 / 16)
     larger = 2 * np.pi * 500_000 ** (np.arange(64) / 64)
-    ratio = larger / turn
-    assert ratio[0] == 1 and np.all(np.diff(ratio) > 0), "a larger base slows the last hands most"
     assert np.sum(larger / 2 > 4096) == 29, "and leaves more hands within half a turn"
-    assert np.all(turn / 2 < 131_072) and np.sum(larger / 2 > 131_072) == 12
     falls = [np.all(np.diff(np.cos(2 * np.pi * np.arange(4097) / takes)) < 0) for takes in turn]
     assert np.sum(falls) == 14, "just these waves fall from each distance to the next within 4096 tokens"
     assert [np.sum((low < turn) & (turn < 10 * low)) for low in (10, 100)] == [16, 16]
     twelve = 2 * np.pi * 10000 ** (np.arange(12) / 12)
     assert np.all(twelve[:5].round(1) == [6.3, 13.5, 29.2, 62.8, 135.4])
-    assert np.allclose(15 / twelve[2:4], [0.5, 0.25], atol=0.02), "in 15 tokens the third makes half a turn, the fourth a quarter"
+    assert 15 > twelve[1] and 15 < twelve[2], "in 15 tokens the first two finish a turn, and the others do not"
 
 
 # --- heads that look back ---------------------------------------------------------------------------
@@ -91,40 +101,29 @@ def test_the_numbers_about_sixty_four_hands():
 @pytest.mark.thorough
 @pytest.mark.parametrize("draw", DRAWS)
 def test_heads_learn_three_back_with_rotary_positions_and_not_without(draw):
-    assert np.all(right("rotary", "three back", draw) > 0.99)
-    without = right("none", "three back", draw)
+    assert np.all(right(draw) > 0.99)
+    without = page()["right"](trained("none", draw), "none")
     assert np.all((0.25 < without) & (without < 0.4)), "more often than one in eight, and far from always"
-    assert np.all(right("rotary", "last capital", draw) > 0.98)
 
 
-def mean_scores(task, draw):
-    names = page()
-    rows = names["mean_rows"](trained("rotary", task, draw), slice(8, None) if task == "last capital" else slice(None))
-    return names["by_distance"](rows), names["heights"](rows)
+def waves_of_three_back(draw):
+    """What each hand adds to the mean score, (heads, distances, hands)."""
+    params = trained("rotary", draw)
+    query, key = ((params["token"] @ params[name]).mean(axis=1, keepdims=True) for name in "QK")
+    turned = page()["turn"](np.repeat(key, 64, axis=1), -np.arange(64))
+    return (query * turned).reshape(8, 64, 12, 2).sum(axis=-1) / np.sqrt(24)
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("draw", DRAWS)
 def test_scores_for_three_back_peak_whenever_the_first_hand_is_back(draw):
-    scores, heights = mean_scores("three back", draw)
-    inside = np.delete(scores[:, :16], 3, axis=1).max(axis=1)
-    assert np.all(scores[:, :16].argmax(axis=1) == 3) and np.all(heights[:, 0] > 2 * heights[:, 1:].max(axis=1))
-    assert np.all(scores[:, 16:].max(axis=1) > inside), "further out they rise above all trained distances but three"
-    peaks = [t for curve in scores for t in range(16, 63) if curve[t] == curve[t - 1 : t + 2].max()]
+    scores = waves_of_three_back(draw).sum(axis=-1)
+    assert np.all(scores[:, :16].argmax(axis=1) == 3)
+    peaks = [t for curve in scores for t in range(5, 63) if curve[t] == curve[t - 1 : t + 2].max()]
     assert max(abs(t - 3 - 2 * np.pi * round((t - 3) / (2 * np.pi))) for t in peaks) < 1
-    params, turn = trained("rotary", "three back", draw), page()["turn"]
-    query, key = page()["mean_rows"](params)
-    each = (query * turn(np.repeat(key, 64, axis=1), -np.arange(64))).reshape(8, 64, 12, 2).sum(axis=-1)
-    assert np.all((each[:, 3] - each[:, 9])[:, 1:].sum(axis=1) > 5 * np.abs((each[:, 3] - each[:, 9])[:, 0])), "at 9 the other hands hold the score down"
-    pairs = (params["token"] @ params["Q"])[:, :, np.newaxis] * turn((params["token"] @ params["K"])[:, np.newaxis], np.full(16, -7))
-    np.testing.assert_allclose(pairs.sum(axis=-1).mean(axis=(1, 2)) / np.sqrt(24), scores[:, 7])  # the mean over all pairs of tokens
-
-
-def waves_of_three_back(draw):
-    """What each hand adds to the mean score, (heads, distances, hands)."""
-    query, key = page()["mean_rows"](trained("rotary", "three back", draw))
-    turned = page()["turn"](np.repeat(key, 64, axis=1), -np.arange(64))
-    return (query * turned).reshape(8, 64, 12, 2).sum(axis=-1) / np.sqrt(24)
+    params, turn = trained("rotary", draw), page()["turn"]
+    pairs = (params["token"] @ params["Q"])[:, :, np.newaxis] * turn((params["token"] @ params["K"])[:, np.newaxis], np.full(8, -7))
+    np.testing.assert_allclose(pairs.sum(axis=-1).mean(axis=(1, 2)) / np.sqrt(24), scores[:, 7])  # the mean over all pairs of letters
 
 
 @pytest.mark.thorough
@@ -134,56 +133,25 @@ def test_at_28_no_hand_holds_the_false_peak_down(draw):
     lost = waves - waves[3]
     peaks = [9, 16, 22, 28, 34, 41, 47, 53, 60]
     assert peaks[lost[peaks].sum(axis=1).argmax()] == 28, "the highest false peak"
-    assert np.argmin(lost[9]) == 1 and lost[9, 1] < -3, "at 9 the second hand"
+    assert np.argmin(lost[9]) == 1 and lost[9, 1] < -5, "at 9 the second hand"
     assert np.argmin(lost[16]) == 2 and lost[16, 1] > -0.3, "at 16 the third, as the second is back"
-    assert np.all(lost[28, :3] > -1.5) and lost[28].sum() > -1.5 > -2 > lost[16].sum()
-    assert page()["misplaced"](trained("rotary", "three back", draw), "three back")[0].mean(axis=0).argmax() == 28
+    assert np.all(lost[28, :3] > -2) and lost[28, 2] > 0 and lost[28].sum() > lost[16].sum() + 1
+    misplaced = page()["misplaced"](trained("rotary", draw))
+    far = misplaced[:, 16:].sum(axis=1) / misplaced.sum(axis=1)
+    assert misplaced.mean(axis=0).argmax() == 28 and np.all(far > 0.8), "the keys beyond 15 are two thirds of the wrong ones"
+    assert draw > 1 or misplaced.mean(axis=0)[28] > misplaced.mean(axis=0).sum() / 2, "most of it, says the page of its own heads"
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("task", ["three back", "last capital"])
 @pytest.mark.parametrize("draw", DRAWS)
-def test_waves_that_come_back_do_no_harm_while_the_slow_hands_stay_at_trained_angles(task, draw):
+def test_waves_that_come_back_do_no_harm_while_the_slow_hands_stay_at_trained_angles(draw):
     slow, fast = slice(4, None), slice(4)
-    plain = right("rotary", task, draw, 64)
+    plain = right(draw, 64)
     for furthest in (12, 15):  # not only at one distance
-        held = right("rotary", task, draw, 64, furthest=furthest, held=slow)
-        assert np.all(held > 0.9) and held.mean() > plain.mean() + 0.08
-    other = right("rotary", task, draw, 64, furthest=15, held=fast)
-    assert other.mean() < plain.mean() + 0.02, "the control: to hold the two fast hands there repairs nothing"
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("draw", DRAWS)
-def test_scores_for_the_last_capital_fall_while_trained_and_climb_again(draw):
-    scores, heights = mean_scores("last capital", draw)
-    assert set(heights.argmax(axis=1)) <= {2, 3}, "the third or the fourth hand counts most"
-    lowest = scores[:, :30].argmin(axis=1)
-    assert np.all((15 < lowest) & (lowest < 22)) and np.all(scores[:, 0] > scores[:, 15] + 9)
-    assert np.all(scores[:, 30:].max(axis=1) > scores[:, :30].min(axis=1) + 7)
-    assert np.all(np.argmax(scores[:, 40:], axis=1) + 40 >= 54), "and are high near 56"
-
-
-def far_shares(names, params, task):
-    weight, number = (found[:, 16:].sum(axis=1) / found.sum(axis=1) for found in names["misplaced"](params, task))
-    return weight, number
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("task", ["three back", "last capital"])
-@pytest.mark.parametrize("draw", DRAWS)
-def test_wrong_heads_look_beyond_the_trained_distances(task, draw):
-    weight, number = far_shares(page(), trained("rotary", task, draw), task)
-    assert np.all(weight > 0.9) and np.all(number < 0.75), "these keys are two thirds of the wrong ones"
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("width", [32, 48])
-@pytest.mark.parametrize("task", ["three back", "last capital"])
-def test_wider_heads_look_there_too(task, width):
-    params = page(width)["train"]("rotary", task, seed=1)
-    weight, number = far_shares(page(width), params, task)
-    assert np.median(weight) > 0.95 and np.sum(weight > number + 0.2) >= 7, "in one of 32 wider heads it is not so"
+        held = right(draw, 64, furthest=furthest, held=slow)
+        assert np.all(held > 0.9) and held.mean() > plain.mean() + 0.03
+    other = right(draw, 64, furthest=15, held=fast)
+    assert other.mean() < plain.mean(), "the control: to hold the two fast hands there repairs nothing"
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -208,27 +176,20 @@ def test_a_sum_of_waves_comes_back_and_a_price_does_not(seed):
     assert np.all(-0.5 * (t + T) < -0.5 * t - 40), "the control: ALiBi's price never comes back"
 
 
-def test_how_near_the_first_three_hands_of_ours_are_to_where_they_were_25_tokens_before():
-    turns = 2 * np.pi * 10000 ** (np.arange(12) / 12)
-    off = np.abs((t := 25 / turns[:3]) - t.round())
-    assert np.all(off.round(2) == [0.02, 0.15, 0.14]), "the last two are no match: their waves are low enough not to matter"
-
-
 @pytest.mark.thorough
-@pytest.mark.parametrize("task", ["three back", "last capital"])
 @pytest.mark.parametrize("draw", DRAWS)
-def test_untrained_distances_are_to_blame_and_not_the_number_of_keys(task, draw):
-    plain, clipped = (right("rotary", task, draw, 64, furthest=furthest) for furthest in (None, 15))
-    assert np.all(clipped > 0.9) and np.all(clipped > plain - 0.02) and clipped.mean() > plain.mean() + 0.08
-    assert right("rotary", task, draw, 64, furthest=40).mean() < clipped.mean() - 0.05, "to clip only some untrained distances is not enough"
-    assert np.array_equal(right("rotary", task, draw, 64, furthest=63), plain), "and to clip none changes nothing"
+def test_untrained_distances_are_to_blame_and_not_the_number_of_keys(draw):
+    plain, clipped = (right(draw, 64, furthest=furthest) for furthest in (None, 15))
+    assert np.all(clipped > 0.95) and clipped.mean() > plain.mean() + 0.03
+    assert right(draw, 64, furthest=40).mean() < clipped.mean() - 0.03, "to clip only some untrained distances is not enough"
+    assert np.array_equal(right(draw, 64, furthest=63), plain), "and to clip none changes nothing"
 
 
 def test_a_clipped_distance_gives_the_score_of_a_key_that_far_away():
     names = page()
     params = {name: np.random.default_rng(0).standard_normal((8, *shape))
-              for name, shape in dict(token=(16, 24), Q=(24, 24), K=(24, 24), V=(24, 24), answer=(24, 8)).items()}  # fmt: skip
-    text = np.random.default_rng(1).integers(16, size=(8, 1, 9))
+              for name, shape in dict(token=(8, 24), Q=(24, 24), K=(24, 24), V=(24, 24), answer=(24, 8)).items()}  # fmt: skip
+    text = np.random.default_rng(1).integers(8, size=(8, 1, 9))
     weights = names["forward"](params, text, "rotary", furthest=3)[1][4]
     x = params["token"][np.arange(8)[:, np.newaxis, np.newaxis], text]
     Q, K = (x @ params[name][:, np.newaxis] for name in "QK")
@@ -243,69 +204,26 @@ def test_a_clipped_distance_gives_the_score_of_a_key_that_far_away():
 
 
 @pytest.mark.thorough
-def test_what_squeezing_ruins_and_repairs():
+@pytest.mark.parametrize("draw", DRAWS)
+def test_what_squeezing_ruins_and_repairs(draw):
     def slow_squeezed(rotate, first=4):
         return lambda x, pos: np.where(np.arange(24) < first, rotate(x, pos), squeezed(rotate)(x, pos))
 
     def all_but_the_first(rotate):
         return slow_squeezed(rotate, first=2)
 
-    changes = page()["as_trained"], squeezed, slow_squeezed, all_but_the_first
-    three, capital = (np.array([[right("rotary", task, draw, 64, change=change) for draw in DRAWS] for change in changes])
-                      for task in ("three back", "last capital"))  # fmt: skip
-    assert np.all(three[1] < 0.18), "squeezing loses the exact distance"
-    assert np.all(three[2] > 0.85) and np.all(three[2].mean(axis=1) > three[0].mean(axis=1) + 0.05), "but not if the fast hands keep their speeds"
-    assert np.median(three[3]) < 0.7, "and both have to"
-    assert np.all(capital[1, 0] > capital[0, 0]), "the eight heads of the page get better"
-    assert np.all(capital[2].mean(axis=1) < capital[0].mean(axis=1) + 0.02), "not if only the slow hands are squeezed"
-    assert np.all(capital[3].mean(axis=1) > capital[2].mean(axis=1) + 0.08), "and the second hand is the reason"
-    plain, twelve = ([right("rotary", "twelve back", draw, 64, change=change, params=trained("rotary", "three back", draw))
-                      for draw in DRAWS] for change in changes[:2])  # fmt: skip
-    assert np.median(twelve) > 0.4 and np.max(plain) < 0.25, "squeezed heads look twelve tokens back"
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("width", [48, 64])
-def test_of_wider_heads_for_the_last_capital_squeezing_makes_many_worse(width):
-    names, better = page(width), []
-    for seed in (1, 2):
-        params = names["train"]("rotary", "last capital", seed=seed)
-        plain, other = (names["right"](params, "rotary", "last capital", 64, change=change) for change in (names["as_trained"], squeezed))
-        better += [*(other > plain)]
-    assert 4 <= np.sum(better) <= 12, "of sixteen"
+    plain, every, slow, but_one = (right(draw, 64, change=change) for change in (page()["as_trained"], squeezed, slow_squeezed, all_but_the_first))
+    assert np.all(every < 0.18), "squeezing loses the exact distance"
+    assert slow.mean() > plain.mean() + 0.01, "but not if the fast hands keep their speeds"
+    assert np.median(but_one) < 0.7, "and both have to"
+    twelve, control = (right(draw, 64, back=12, change=change) for change in (squeezed, page()["as_trained"]))
+    assert np.median(twelve) > 0.4 and np.max(control) < 0.25, "squeezed heads look twelve tokens back"
 
 
 def test_a_squeezed_key_gets_the_score_of_a_quarter_of_its_distance():
     query, key = np.random.default_rng(0).standard_normal((2, 1, 24))
     for t in (1, 3, 12, 50):
         np.testing.assert_allclose(rotary(query, [63 / 4]) @ rotary(key, [(63 - t) / 4]).T, query @ rotary(key, [-t / 4]).T)
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("draw", DRAWS)
-def test_with_the_steep_price_the_letter_one_back_is_named_and_the_key_three_back_is_not_starved(draw):
-    text = page()["sample"](np.random.default_rng(99), "three back", 32, 16)[0]
-    weights, named = {}, {}
-    for kind in ("none", "ALiBi, 1/2"):
-        answers, saved = page()["forward"](trained(kind, "three back", draw), text, kind)
-        weights[kind] = [np.diagonal(saved[4], -back, 2, 3)[..., 8 - back :].mean(axis=(1, 2)) for back in (1, 2, 3)]
-        named[kind] = (answers.argmax(axis=-1)[..., 8:] == text[..., 7:15] % 8).mean(axis=(1, 2))
-    one, two, three = weights["ALiBi, 1/2"]
-    assert np.all(three > weights["none"][2]) and np.all(one > two) and np.all(two > 1.5 * three)
-    assert np.all(named["ALiBi, 1/2"] > 0.6) and np.all(named["none"] < 0.4)
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("draw", DRAWS)
-def test_a_price_for_distance_helps_the_last_capital_at_any_length_and_never_three_back(draw):
-    steep, flat = "ALiBi, 1/2", "ALiBi, 1/8"
-    for n in (16, 64, 128):
-        assert np.all(right(steep, "last capital", draw, n) > 0.93)
-        assert np.median(right("none", "last capital", draw, n)) + 0.1 < np.median(right(flat, "last capital", draw, n)) < 0.95
-        assert np.all(right(steep, "three back", draw, n) < 0.25) and np.all(right(flat, "three back", draw, n) < 0.45)
-        assert np.median(right(flat, "three back", draw, n)) > np.median(right("none", "three back", draw, n)) - 0.02
-    assert right("rotary", "last capital", draw, 128).max() < 0.85
-    assert np.all(right(steep, "three back", draw) < right("none", "three back", draw))
 
 
 def test_of_two_keys_with_equal_content_the_nearer_gets_more():
@@ -320,10 +238,10 @@ def test_of_two_keys_with_equal_content_the_nearer_gets_more():
 @pytest.mark.parametrize("seed", range(8))
 def test_a_key_turned_in_advance_is_found_at_its_distance(seed):
     query = np.random.default_rng(seed).standard_normal((1, 128))
+    away = np.arange(600)
     for t in (0, 7, 300):
         key = rotary(query, [t])
-        scores = [(query @ rotary(key, [-away]).T).item() for away in range(600)]
-        assert np.argmax(scores) == t
+        assert np.argmax(rotary(np.repeat(key, 600, axis=0), -away) @ query[0]) == t
 
 
 @pytest.mark.parametrize("seed", range(8))
