@@ -6,7 +6,6 @@ import pytest
 from attnlib.attention import attention, attention_backward
 from attnlib.gradients import check_gradient
 from attnlib.multihead import merge_heads, split_heads
-from attnlib.positions import rotary, rotary_backward
 from attnlib.softmax import softmax
 
 B, N, M, H, D, V = 2, 4, 6, 3, 7, 8
@@ -26,22 +25,6 @@ def test_two_heads_deliver_two_features_for_all_values(seed):
     np.testing.assert_allclose(brought, wanted, atol=1e-4)
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_no_single_set_of_weights_and_matrix_serves_all_values(seed):
-    """The best weights and matrix that a few rounds of least squares find leave an error; two sets leave none."""
-    rng = np.random.default_rng(seed)
-    values = rng.standard_normal((500, 3, 2))  # cat, mat, sat
-    wanted = np.stack([values[:, 1, 0], values[:, 0, 1]], axis=1)
-    weights = rng.dirichlet(np.ones(3))
-    for _ in range(200):
-        averages = np.einsum("j,bjf->bf", weights, values)
-        matrix = np.linalg.lstsq(averages, wanted, rcond=None)[0]
-        moved = (values @ matrix).swapaxes(1, 2).reshape(-1, 3)  # linear in the weights; they need not even be positive
-        weights = np.linalg.lstsq(moved, wanted.reshape(-1), rcond=None)[0]
-    left = np.mean((moved @ weights - wanted.reshape(-1)) ** 2)
-    assert left > 0.3  # of 1
-
-
 @pytest.mark.parametrize("seed", range(8))
 def test_a_fitted_head_gets_none_of_twenty_tables_and_two_heads_get_all(seed):
     """The weights and W^O in turn, from another start each; the cheat is right for the values of the chapter only."""
@@ -57,7 +40,6 @@ def test_a_fitted_head_gets_none_of_twenty_tables_and_two_heads_get_all(seed):
     both = np.stack([tables[:, 1] @ [1, 0], tables[:, 0] @ [0, 1]], axis=1)  # one hot weights, a matrix for each
     right = [np.isclose(found, wanted, atol=1e-3).all(axis=1).sum() for found in (fitted, tables[:, :2].mean(axis=1) * 5 / 3, both)]
     assert right == [0, 0, 20]
-    assert np.linalg.norm(fitted - wanted, axis=1).mean() > 1.3
     np.testing.assert_allclose(np.mean([[1, 5], [5, 1]], axis=0) * 5 / 3, [5, 5])
 
 
@@ -69,33 +51,6 @@ def test_a_circuit_has_at_most_the_rank_of_what_it_passes_through(seed, m, d, v)
     ranks = [np.linalg.matrix_rank(draw((m, size)) @ draw((size, m))) for size in (d, v)]
     assert ranks == [d, v]
     assert np.linalg.svd(draw((m, m)), compute_uv=False)[d:].max() > 0.1
-
-
-@pytest.mark.parametrize("seed", range(8))
-def test_a_right_layer_with_a_causal_mask_fails_the_permutation_too(seed):
-    x, _, weights = start(seed)
-    order = np.roll(np.arange(N), 1)
-
-    def layer(x, causal):
-        *into, out_weight = weights
-        heads = attention(*(split_heads(x @ weight, H) for weight in into), causal=causal)[0]
-        return merge_heads(heads) @ out_weight
-
-    moved = [np.abs(layer(x[:, order], causal) - layer(x, causal)[:, order]).max() for causal in (False, True)]
-    assert moved[0] < 1e-12 and moved[1] > 0.3
-
-
-@pytest.mark.parametrize("seed", range(8))
-def test_the_key_bias_has_no_gradient_unless_positions_turn_it(seed):
-    draw = np.random.default_rng(seed).standard_normal
-    query, key, value, d_out = draw((4, N, 4))
-    places = np.arange(N)
-    for turned in (False, True):
-        inputs = rotary(query, places) if turned else query, rotary(key, places) if turned else key, value
-        d_key = attention_backward(d_out, *inputs, attention(*inputs)[1])[1]
-        d_key = rotary_backward(d_key, places) if turned else d_key
-        d_bias = np.abs(d_key.sum(axis=0)).max()
-        assert d_bias > 0.02 if turned else d_bias < 1e-12
 
 
 def gradients(weights, x, d_out, split, merge):
@@ -123,43 +78,23 @@ def forward(weights, x, split, merge):
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_a_gradient_check_passes_the_wrong_layer_and_a_permutation_does_not(seed):
+@pytest.mark.parametrize("cuts", CUTS)
+def test_a_gradient_check_passes_the_wrong_layer_too(seed, cuts):
+    """Of one weight for each start; the control is the gradient of the other layer."""
     x, d_out, weights = start(seed)
-    order = [2, 0, 3, 1]
-    for name, cuts in CUTS.items():
-        for place, found in enumerate(gradients(weights, x, d_out, *cuts)):
-            def loss(weight, place=place, cuts=cuts):
-                return (d_out * forward([*weights[:place], weight, *weights[place + 1 :]], x, *cuts)).sum()
+    place = seed % 3
 
-            assert check_gradient(loss, weights[place], found)
-        moved = np.abs(forward(weights, x[:, order], *cuts) - forward(weights, x, *cuts)[:, order]).max()
-        assert moved < 1e-12 if name == "right" else moved > 0.5
+    def loss(weight):
+        return (d_out * forward([*weights[:place], weight, *weights[place + 1 :]], x, *CUTS[cuts])).sum()
 
-
-@pytest.mark.parametrize("seed", range(8))
-@pytest.mark.parametrize("wrong", ["split", "merge"])
-def test_one_wrong_cut_leaks_into_the_query_weight_too(seed, wrong):
-    """Found by differences, because the backward of one wrong cut is no longer the other cut."""
-    x, d_out, weights = start(seed)
-    cuts = SPLITS["wrong" if wrong == "split" else "right"], MERGES["wrong" if wrong == "merge" else "right"]
-    weights[3][V:] = 0  # head 0 alone
-    other, slopes = np.zeros_like(weights[0]), []
-    for i in range(M):
-        for column in range(D, H * D):
-            other[:] = weights[0]
-            other[i, column] += 1e-5
-            up = (d_out * forward([other, *weights[1:]], x, *cuts)).sum()
-            other[i, column] -= 2e-5
-            slopes.append((up - (d_out * forward([other, *weights[1:]], x, *cuts)).sum()) / 2e-5)
-    assert np.abs(slopes).max() > 0.05
+    found = {name: gradients(weights, x, d_out, *CUTS[name])[place] for name in CUTS}
+    assert check_gradient(loss, weights[place], found.pop(cuts))
+    assert not check_gradient(loss, weights[place], *found.values())
 
 
 @pytest.mark.parametrize("seed", range(20))
 def test_only_the_leak_sees_the_reshape(seed):
-    """The gradients of the heads add up in both versions; one leaks into the key and the value weight, never the query's.
-
-    That holds where split and merge are both wrong; a layer with one wrong cut leaks into the query weight, too.
-    """
+    """The gradients of the heads add up in both versions; one leaks into the key and the value weight, never the query's."""
     draw = np.random.default_rng(seed).standard_normal
     x, d_out = draw((2, B, N, M))
     weights = [draw(shape) / np.sqrt(shape[0]) for shape in ((M, H * D), (M, H * D), (M, H * V), (H * V, M))]
@@ -176,77 +111,6 @@ def test_only_the_leak_sees_the_reshape(seed):
     assert leaks["right"] == [0, 0, 0]
     assert leaks["reshape alone"][0] == 0
     assert min(leaks["reshape alone"][1:]) > 0.1
-
-
-def interleaved_cuts():
-    """Head 0 owns every H-th column; what is merged stands head after head, as the out weight expects."""
-    def split(y):
-        return y.reshape(*y.shape[:2], -1, H).transpose(0, 3, 1, 2)
-
-    return split, merge_heads
-
-
-@pytest.mark.parametrize("seed", range(8))
-@pytest.mark.parametrize(("tokens", "count", "moves"), [
-    (4, 3, True), (8, 4, True), (6, 4, True), (4, 2, True),
-    (4, 4, False), (3, 3, False), (8, 8, False), (4, 8, False), (6, 12, False),
-])  # fmt: skip
-def test_a_permutation_sees_the_reshape_unless_h_is_a_multiple_of_n(seed, tokens, count, moves):
-    rng = np.random.default_rng(seed)
-    x, order = rng.standard_normal((2, tokens, 5)), np.roll(np.arange(tokens), 1)
-    into, out_weight = rng.standard_normal((3, 5, count * 4)), rng.standard_normal((count * 4, 5))
-
-    def layer(x):
-        out, _ = attention(*((x @ weight).reshape(2, count, tokens, -1) for weight in into))
-        return out.reshape(2, tokens, -1) @ out_weight
-
-    difference = np.abs(layer(x[:, order]) - layer(x)[:, order]).max()
-    assert difference > 0.5 if moves else difference < 1e-12
-
-
-@pytest.mark.parametrize("seed", range(8))
-def test_head_0_alone_sees_interleaved_heads_and_one_token_per_head(seed):
-    """Both pass the permutation; the query weight stays clean when split and merge are both by reshape."""
-    x, d_out, weights = start(seed)
-    split, merge = interleaved_cuts()
-    order = [2, 0, 3, 1]
-    moved = forward(weights, x[:, order], split, merge) - forward(weights, x, split, merge)[:, order]
-    assert np.abs(moved).max() < 1e-12
-    weights[3][V:] = 0  # head 0 alone
-    into = [split(x @ weight) for weight in weights[:3]]
-    d_into = attention_backward(SPLITS["right"](d_out @ weights[3].T), *into, attention(*into)[1])
-    for d in d_into:
-        gradient = (x.mT @ d.transpose(0, 2, 3, 1).reshape(B, N, -1)).sum(axis=0)
-        assert np.abs(gradient[:, gradient.shape[1] // H :]).max() > 0.1
-    few, d_few = x[:, :H], d_out[:, :H]  # as many tokens as heads
-    cuts = lambda y: y.reshape(B, H, H, -1), lambda y: y.reshape(B, H, -1)  # noqa: E731
-    leaks = [np.abs(g[:, g.shape[1] // H :]).max() for g in gradients(weights, few, d_few, *cuts)]
-    assert leaks[0] == 0
-    assert min(leaks[1:]) > 0.1
-
-
-@pytest.mark.parametrize("seed", range(8))
-@pytest.mark.parametrize("n", [3, 5, 9])
-def test_prescribed_weights_need_n_minus_1_features(seed, n):
-    """The scores are the logarithms up to a number for each row; without that number n - 1 directions are left."""
-    wanted = np.random.default_rng(seed).dirichlet(np.ones(n), size=n)
-    scores = np.log(wanted)
-    centred = scores - scores.mean(axis=1, keepdims=True)
-    assert np.linalg.matrix_rank(centred) == n - 1
-    left, sizes, right = np.linalg.svd(centred)
-    weights = attention(left[:, : n - 1] * sizes[: n - 1] * np.sqrt(n - 1), right[: n - 1].T, np.eye(n))[1]
-    np.testing.assert_allclose(weights, wanted, atol=1e-9)
-
-
-@pytest.mark.parametrize("n", [5, 20, 50])
-@pytest.mark.parametrize("seed", range(8))
-def test_two_features_let_each_query_pick_its_winner(seed, n):
-    winner = np.random.default_rng(seed).integers(n, size=n)  # any winners, also twice the same
-    place = np.arange(n)
-    queries = 20 * np.stack([winner, np.ones(n)], axis=1)
-    weights = attention(queries, np.stack([place, -(place**2) / 2], axis=1), np.eye(n))[1]
-    np.testing.assert_array_equal(weights.argmax(axis=1), winner)
-    assert weights.max(axis=1).min() > 0.99
 
 
 @pytest.mark.parametrize("seed", range(8))
