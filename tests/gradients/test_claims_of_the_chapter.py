@@ -26,6 +26,12 @@ def page():
     return names
 
 
+@pytest.fixture(scope="module")
+def runs(page):
+    """The eight runs of the chapter, with the right gradient."""
+    return [page["train"](page["candidates"][4], seed) for seed in range(8)]
+
+
 def loss_of_even_weights(x):
     even, names = x.mean(axis=1), x[x[..., 1] == 1][:, 4:]
     best, *_ = np.linalg.lstsq(even, names)
@@ -40,6 +46,19 @@ def results(page, backward, seeds=range(8), **options):
             x, test, losses, history = page["train"](backward, seed, **options)
             found.append((losses[-1] / loss_of_even_weights(x), page["look"](test, history[-1])))
     return found
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_score_pulls_the_output_towards_the_value_of_its_key(page, seed):
+    """At the speed weight times distance; so a value at the output pulls nowhere."""
+    rng = np.random.default_rng(seed)
+    scores, values, d_out = rng.standard_normal(5), rng.standard_normal((5, 3)), rng.standard_normal((1, 3))
+    p = page["softmax"](scores)
+    values[0] = p[1:] @ values[1:] / p[1:].sum()
+    measured = page["slopes"](lambda s: page["softmax"](s) @ values @ d_out[0], scores)
+    np.testing.assert_allclose(p * ((values - p @ values) @ d_out[0]), measured, atol=1e-9)
+    np.testing.assert_allclose(page["softmax_rule"](p[None], d_out @ values.T)[0], measured, atol=1e-9)
+    assert abs(measured[0]) < 1e-9
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -96,21 +115,14 @@ def test_every_start_finds_cat_and_looks_too_much_at_mat(page, options):
 PATIENT = {"rate": 0.1, "steps": 300}
 
 
-@pytest.mark.thorough
-def test_two_wrong_gradients_learn_and_no_loss_rises(page):
+@pytest.mark.parametrize("seeds", [range(1), pytest.param(range(1, 16), marks=pytest.mark.thorough)], ids=str)
+def test_two_wrong_gradients_learn_and_no_loss_rises(page, seeds):
     for number in (1, 3, 4):
-        for seed in range(16):
+        for seed in seeds:
             x, test, losses, history = page["train"](page["candidates"][number], seed, **PATIENT)
             assert np.all(np.diff(losses) < 0)
             assert losses[-1] < loss_of_even_weights(x) / 10
             assert page["look"](test, history[-1])[CAT] > 0.7
-
-
-@pytest.mark.thorough
-def test_at_the_higher_rate_only_candidate_3_jitters(page):
-    for number in (1, 3, 4):
-        rises = [np.any(np.diff(page["train"](page["candidates"][number], seed)[2]) > 0) for seed in range(16)]
-        assert sum(rises) >= 12 if number == 3 else not any(rises)
 
 
 @pytest.mark.thorough
@@ -121,32 +133,19 @@ def test_at_the_lower_rate_the_right_gradient_ends_lowest(page):
     assert max(ends[3]) < min(ends[1])
 
 
-@pytest.mark.thorough
-def test_where_training_fails_one_word_gets_nearly_all_the_weight(page):
-    for loss, weights in results(page, page["candidates"][3], range(16), common=5.0, **PATIENT):
-        assert loss > 0.5
-        assert weights.max() > 0.95
+def learn(page, number, seeds, common):
+    return sum(loss < 0.5 for loss, _ in results(page, page["candidates"][number], seeds, common=common, **PATIENT))
+
+
+def test_an_offset_stops_candidate_3_and_not_the_right_gradient(page):
+    assert [learn(page, number, [0], 5.0) for number in (3, 4)] == [0, 1]
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("options", [PATIENT, {"rate": 0.05, "steps": 600}], ids=str)
-def test_an_offset_stops_candidate_3_and_sometimes_candidate_1(page, options):
-    def learn(number, common):
-        return sum(loss < 0.5 for loss, _ in results(page, page["candidates"][number], common=common, **options))
-
-    assert [learn(4, common) for common in (0.0, 2.0, 5.0)] == [8, 8, 8]
-    assert learn(3, 5.0) == 0
-    assert learn(3, 2.0) >= 6
-    assert learn(1, 2.0) == 8
-    assert 0 < learn(1, 5.0) < 8
-
-
-@pytest.mark.thorough
-def test_shorter_steps_do_not_help_candidate_3(page):
-    """A fifth of the rate, and as long a way: the steps of the wrong gradient are not merely too long."""
-    for number, learned in ((3, 0), (4, 8)):
-        found = results(page, page["candidates"][number], common=5.0, rate=0.02, steps=1500)
-        assert sum(loss < 0.5 for loss, _ in found) == learned
+def test_an_offset_stops_candidate_3_always_and_candidate_1_sometimes(page):
+    assert [learn(page, 4, range(16), common) for common in (0.0, 5.0)] == [16, 16]
+    assert learn(page, 3, range(16), 5.0) == 0
+    assert 0 < learn(page, 1, range(16), 5.0) < 16
 
 
 def test_every_candidate_has_the_right_value_gradient(page):
@@ -155,98 +154,44 @@ def test_every_candidate_has_the_right_value_gradient(page):
         assert accepted == (8 if name == "dV" or number == 4 else 0)
 
 
-@pytest.mark.parametrize("start", range(0, 16, 8))
-def test_only_the_row_of_pronoun_counts_for_it(page, start):
-    for seed in range(start, start + 8):
-        (w_q, w_k, _) = page["train"](page["candidates"][4], seed)[3][-1]
+def test_only_the_row_of_pronoun_counts_for_it(runs):
+    for *_, history in runs:
+        w_q, w_k, _ = history[-1]
         product = w_q @ w_k.T
         assert np.abs(product[4:]).max() < 0.2  # what the three numbers of a name look for
         assert np.abs(product[3]).max() > 5
 
 
-@pytest.mark.parametrize("start", range(0, 16, 8))
-def test_noun_grows_with_the_query_and_not_by_itself(page, start):
-    """Its row of the keys stays; the pronoun's row of the queries, which multiplies *alive* too, grows."""
-    for seed in range(start, start + 8):
-        history = page["train"](page["candidates"][4], seed)[3]
-        (early_q, early_k, _), (late_q, late_k, _) = history[50], history[150]
-        assert late_q[3] @ late_k[0] > early_q[3] @ early_k[0] + 0.2
-        assert np.linalg.norm(late_k[0] - early_k[0]) < 0.06 * np.linalg.norm(early_k[0])
-        assert np.linalg.norm(late_q[3]) > 1.1 * np.linalg.norm(early_q[3])
+def without_noun(matrices):
+    w_q, w_k, w_v = matrices
+    return w_q, np.concatenate([[0 * w_k[0], w_k[0] + w_k[1]], w_k[2:]]), w_v
 
 
-@pytest.mark.parametrize("seed", range(8))
-def test_the_best_that_even_weights_can_do_is_the_plain_mean_of_the_names(page, seed):
-    """So the matrix of the values has to copy each name, at full size."""
-    x = page["sentences"](np.random.default_rng(seed), 20000)
-    best, *_ = np.linalg.lstsq(x.mean(axis=1), x[x[..., 1] == 1][:, 4:])
-    np.testing.assert_allclose(best[4:], np.eye(3), atol=0.08)
+def test_looking_for_nouns_does_harm(page, runs):
+    """Beside the mat the cat gains, too, when *alive* gets the score of *noun*."""
+    for _, test, _, history in runs:
+        as_learned, moved = page["look"](test, history[-1]), page["look"](test, without_noun(history[-1]))
+        assert as_learned[1:].argmax() + 1 == MAT
+        assert moved[MAT] < as_learned[MAT] / 2
+        assert moved[CAT] > as_learned[CAT]
 
 
-def test_the_value_matrix_copies_before_the_weights_move(page):
-    for seed in range(8):
-        _, test, _, history = page["train"](page["candidates"][4], seed, steps=20)
+def test_the_weight_of_cat_waits_for_twenty_steps(page, runs):
+    for _, test, _, history in runs:
         assert all(0.12 < page["look"](test, matrices)[CAT] < 0.151 for matrices in history[:20])
-        assert np.abs(history[0][2]).max() < 0.1
-        assert np.diag(history[19][2][4:]).min() > 0.6
 
 
-def test_the_loss_of_even_weights_is_beaten_only_by_looking_at_the_animal(page):
+def test_the_loss_of_even_weights_is_beaten_only_by_looking_at_the_animal(page, runs):
     def weight_of_animal(x, matrices):
         _, weights = page["attention"](*(x @ w for w in matrices))
         return weights[x[..., 3] == 1][x[..., 1] == 1].mean()
 
-    for seed in range(16):
-        x, _, losses, history = page["train"](page["candidates"][4], seed, steps=60)
+    for x, _, losses, history in runs:
         relative = losses / loss_of_even_weights(x)
         assert relative[:16].min() > 1
         assert relative[15] < 1.05
         assert abs(weight_of_animal(x, history[10]) - 1 / 6) < 0.005
         assert weight_of_animal(x, history[(relative < 0.9).argmax()]) > 0.2
-
-
-@pytest.mark.parametrize("seed", range(8))
-def test_a_query_that_has_decided_is_moved_by_other_queries_only(page, seed):
-    rng, attention, right = np.random.default_rng(seed), page["attention"], page["candidates"][4]
-    keys, values, d_out = rng.standard_normal((3, 5, 4))
-    w_q, tokens = rng.standard_normal((4, 4)), rng.standard_normal((3, 4))
-    tokens[0] = np.linalg.solve(w_q.T, 1000 * keys[np.linalg.norm(keys, axis=1).argmax()])  # it looks at the longest key only
-
-    def moves(given):
-        queries = tokens @ w_q
-        into = right(given, queries, keys, values)[0]
-        after = tokens @ (w_q - 0.1 * tokens.T @ into)
-        return np.abs((after - queries)[0] @ keys.T).max()
-
-    assert attention(tokens @ w_q, keys, values)[1][0].max() > 1 - 1e-12
-    own, other = np.zeros_like(d_out[:3]), d_out[:3].copy()
-    own[0], other[0] = d_out[0], 0
-    assert moves(own) < 1e-6
-    assert moves(other) > 0.1
-
-
-def bfloat16(array):
-    """Each number rounded to the nearest with eight binary digits."""
-    bits = np.asarray(array, np.float32).view(np.uint32)
-    return ((bits + 0x7FFF + ((bits >> 16) & 1)) & 0xFFFF0000).astype(np.uint32).view(np.float32).astype(float)
-
-
-@pytest.mark.parametrize("seed", range(8))
-def test_no_precision_of_the_row_mean_repairs_an_output_stored_in_16_bits(page, seed):
-    rng = np.random.default_rng(seed)
-    shapes, moved = ((64, 64), (512, 64), (512, 64), (64, 64)), (0, 0, 2, 0)
-    query, key, value, d_out = (bfloat16(rng.standard_normal(s) + move) for s, move in zip(shapes, moved, strict=True))
-    out, P = page["attention"](query, key, value)
-    dP = d_out @ value.T
-
-    def error(D):
-        right = P * (dP - np.sum(P * dP, axis=1, keepdims=True))
-        return page["relative_error"](P * (dP - D), right)
-
-    mean = lambda o: np.sum(d_out * o, axis=1, keepdims=True)
-    assert error(mean(out).astype(np.float32)) < 1e-6
-    assert error(bfloat16(mean(out))) > 1e-3
-    assert error(mean(bfloat16(out))) > 1e-3
 
 
 @pytest.mark.thorough
@@ -272,7 +217,7 @@ def test_a_wrong_gradient_does_not_point_downhill_everywhere(page, number):
 
 def test_the_right_gradient_takes_the_same_steps_with_the_offset(page):
     right = page["candidates"][4]
-    for seed in range(8):
+    for seed in range(2):
         plain, moved = (page["train"](right, seed, steps=60, common=common)[3][-1] for common in (0.0, 5.0))
         for a, b in zip(plain, moved, strict=True):
             np.testing.assert_allclose(a, b, atol=1e-8)
@@ -284,8 +229,8 @@ def test_the_right_gradient_fails_at_a_rate_of_one(page):
         assert sum(loss < 0.5 for loss, _ in results(page, page["candidates"][4], range(16), rate=rate)) == learn
 
 
-@pytest.mark.thorough
-def test_each_reason_to_wait_costs_steps(page):
+@pytest.mark.parametrize("seeds", [range(2), pytest.param(range(2, 8), marks=pytest.mark.thorough)], ids=str)
+def test_each_reason_to_wait_costs_steps(page, seeds):
     small, right = page["small_matrices"], page["candidates"][4]
     larger = lambda rng: [factor * w for factor, w in zip((10, 10, 1), small(rng), strict=True)]
     given = lambda rng: [*small(rng)[:2], np.eye(7, 3, -4)]
@@ -301,10 +246,10 @@ def test_each_reason_to_wait_costs_steps(page):
         _, test, _, history = page["train"](right, seed, steps=60, start=start)
         return next(step for step, w in enumerate(history) if page["look"](test, w)[CAT] > 0.5)
 
-    for seed in range(16):
+    for seed in seeds:
         plain, without_one, without_other, without = (steps(start, seed) for start in (small, given, larger, both))
         assert max(without_one, without_other) < plain
-        assert without < max(without_one, without_other)
+        assert without < min(without_one, without_other)
         assert without_one < steps(turned, seed)
 
 
