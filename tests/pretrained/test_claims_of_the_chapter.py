@@ -13,9 +13,9 @@ from attnlib.pretrained import layer_norm, load_pretrained, read_safetensors
 from attnlib.softmax import softmax
 from tools.notebooks.needs import NEEDED
 from tools.recorded import pronoun_heads, pronoun_pairs
-from tools.recorded.pronoun_heads import MODEL, SIX, answers, by_template, finds, in_order, pairs, pulls, shuffled
+from tools.recorded.pronoun_heads import MODEL, SIX, answers, by_template, finds, pairs, pulls
 
-MATCHER, ANIMAL, COSTLY_HEAD, ONE_BACK = (1, 3), (5, 11), (5, 8), (0, 2)  # (layer, head), both from 0
+MATCHER, ANIMAL, COSTLY_HEAD = (1, 3), (5, 11), (5, 8)  # (layer, head), both from 0
 CAT = "The cat sat on the mat because it was tired."
 
 
@@ -141,7 +141,10 @@ MEANT = {
 }
 
 
-@pytest.mark.parametrize("verb", ["praised", "greeted", "invited", "saw", "warned", "kissed", "blamed", "taught"])
+VERBS = ["praised", "greeted", *(pytest.param(verb, marks=pytest.mark.thorough) for verb in "invited saw warned kissed blamed taught".split())]
+
+
+@pytest.mark.parametrize("verb", VERBS)
 def test_the_matcher_looks_at_the_noun_that_fits_whoever_is_meant(model, verb):
     """With verbs that the page does not take, and with other heads as a control."""
     nouns = [(row["right"], row["wrong"]) for row in pairs("gender")[::8]]
@@ -181,46 +184,7 @@ def test_its_circuit_has_the_line_below_the_diagonal_among_64_places(model, word
     key = (places @ first.key_weight + first.key_bias)[:, 64:96]
     scores = query @ key.T
     assert (scores[1:64, :64].argmax(axis=1) == np.arange(63)).all()
-    if word is None:  # as in the figure
-        best, second = np.sort(scores[1:64, :64] / np.sqrt(32), axis=1).T[[-1, -2]]
-        assert (best - second).min() > 9
-    far = scores[1:].argmax(axis=1) - np.arange(511)  # with all places the line has gaps, and the first places look far ahead
-    assert 350 < (far == 0).sum() < 480 and (far[:64] > 150).sum() > 45
-
-
-def test_the_head_that_looks_one_back_does_so_in_short_texts(model):
-    """In parts of the prose that the page does not take."""
-    prose = (pronoun_heads.ROOT / "chapters" / "data" / "prose.txt").read_text(encoding="utf-8").split()
-    for start in (1000, 5000, 9000):
-        ids = model.tokenize(" ".join(prose[start : start + 512]))
-        short, long = (np.diagonal(model.inside(ids[:n]).weights[0, 2], -1) for n in (128, 512))
-        assert short.mean() > 0.98 and long[:63].mean() < 0.2 and long.mean() < 0.85
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("seed", [100, 101])
-def test_without_the_head_that_looks_one_back_the_order_of_words_counts_less(model, seed):
-    """In orders that were not recorded, and against the two heads of its layer that come next."""
-    rows = pairs()[3::8]
-    texts = [row["sentence"] for row in rows] + [in_order(row, shuffled(seed)) for row in rows]
-    means = model.head_means(texts[: len(rows)])
-
-    def apart(*heads):
-        vectors = model.embed(texts, without={head: means[head] for head in heads})
-        return 1 - np.vecdot(*vectors.reshape(2, len(rows), -1)).mean()
-
-    whole = apart()
-    assert apart(ONE_BACK) < 0.85 * whole
-    assert min(apart((0, 5)), apart((0, 11))) > 0.9 * whole
-
-
-def test_a_head_that_looks_at_the_next_token_counts_nearly_as_much_for_the_order(model, recorded):
-    """So the order of words does not single out the head that looks back."""
-    closer = 1 - recorded["order"].reshape(6, 12) / recorded["order_none"]
-    assert round(float(closer[ONE_BACK]), 2) == round(float(closer[1, 8]), 2) == 0.21 and np.sort(closer.ravel())[-3] < 0.17
-    maps = [model.inside(model.tokenize(row["sentence"])).weights[1, 8] for row in pairs()[5::48]]
-    assert np.mean([np.diagonal(weights, 1).mean() for weights in maps]) > 0.5
-    assert np.mean([np.diagonal(weights, -1).mean() for weights in maps]) < 0.1
+    assert max(len(model.tokenize(row["sentence"])) for row in pairs()) < 64
 
 
 @pytest.mark.thorough
@@ -240,18 +204,6 @@ def test_the_animal_head_chooses_the_animal(model):
     chosen = finds(model, pairs("property"))[:, 71].reshape(-1, 2)
     picks = np.concatenate([chosen[:, 0], ~chosen[:, 1]])
     assert picks.mean() > 0.9 and 0.45 < chosen.mean() < 0.58
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("seed", [100, 101])
-def test_the_matcher_needs_no_order_of_words(model, seed):
-    """In orders that were not recorded."""
-    assert by_template(finds(model, pairs("gender"), shuffled(seed)))[:, 15].mean() / 4 > 0.8
-
-
-def test_the_recorded_orders_say_the_same(recorded):
-    assert recorded["shuffled"][:, 15, 24:36].mean(axis=1).min() / 4 > 0.85
-    assert recorded["shuffled"][:, 37, :24].mean(axis=1).max() / 4 < 0.1  # for properties the order matters
 
 
 def test_an_interval_on_the_page_is_wilsons():
@@ -304,15 +256,21 @@ def test_the_recorded_pulls_come_out_again(model, recorded, asked):
                 assert left < 0.6 if heads == [COSTLY_HEAD] else left > 1
 
 
+def shuffled(row, seed):
+    """The sentence of a row with its words in a random order, the same for all pairs of a template."""
+    words = row["sentence"].rstrip(".").replace(",", "").split()
+    return " ".join(np.random.default_rng([seed, 1, int(row["template"])]).permutation(words)) + "."
+
+
 @pytest.mark.thorough
 def test_the_pull_needs_no_sentence(model, asked):
     """The control that undoes the ablations: words in orders that the page does not take, and the pronoun alone."""
     people, texts, toward, means = asked
     whole = pulls(model.embed(texts), toward).mean()
     for seed in (0, 100):
-        pull = pulls(model.embed([in_order(row, shuffled(seed)) for row in people]), toward)
+        pull = pulls(model.embed([shuffled(row, seed) for row in people]), toward)
         assert 1.5 < pull.mean() / whole < 2.1 and (pull > 0).all()
-        without = model.embed([in_order(row, shuffled(seed)) for row in people], without={COSTLY_HEAD: means[COSTLY_HEAD]})
+        without = model.embed([shuffled(row, seed) for row in people], without={COSTLY_HEAD: means[COSTLY_HEAD]})
         assert 0.38 < pulls(without, toward).mean() / pull.mean() < 0.47  # in the sentence, 0.49
     for end in (".", ""):
         pull = pulls(model.embed([row["pronoun"] + end for row in people]), toward)

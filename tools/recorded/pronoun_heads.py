@@ -1,16 +1,14 @@
-"""What takes minutes in chapter 13: every head taken out in turn, sets of six heads, and sentences in random order.
+"""What takes minutes in chapter 13: every head taken out in turn, and sets of six heads.
 
     python -m tools.recorded.pronoun_heads
 
-reads the model of `make model` and writes chapters/data/pronoun_heads.npz, in about half an hour on one core. Heads are
+reads the model of `make model` and writes chapters/data/pronoun_heads.npz, in some minutes on one core. Heads are
 taken out of the sentences with a pronoun and never out of the answers that these are compared with. The *pull* of a pronoun
 is how far the sentence moves from one answer to the other when *he* takes the place of *she*:
 
 - none (12,): the pull with all heads, the mean of each gender template's four pairs;
 - out (2, 72): without one head, by zero and by its mean, the mean of all pairs;
-- six (2,), sets (8, 6, 2), random (2, 8): without the six heads with the best maps, and without six others from the same layers;
-- order (72,), order_none: how far a sentence is from the same words in a random order, without one head by its mean, and with all;
-- shuffled (8, 72, 48): of each template, the pairs right by the map when the words stand in one of eight random orders.
+- six (2,), sets (8, 6, 2), random (2, 8): without the six heads with the best maps, and without six others from the same layers.
 
 `tests/pretrained/test_claims_of_the_chapter.py` computes some of it again.
 """
@@ -35,24 +33,15 @@ def pairs(kind=None):
         return [row for row in csv.DictReader(file) if kind in (None, row["kind"])]
 
 
-def finds(model, rows, order=None):
-    """For each row and each of all heads: is the weight from the pronoun to the right noun the larger one?
-
-    `order(words, row)` may put the words of a sentence into another order.
-    """
+def finds(model, rows):
+    """For each row and each of all heads: is the weight from the pronoun to the right noun the larger one?"""
     found = []
     for row in rows:
-        text = row["sentence"] if order is None else in_order(row, order)
-        ids = model.tokenize(text)
+        ids = model.tokenize(row["sentence"])
         words, weights = model.words(ids), model.run(ids)[1]
         pronoun, right, wrong = (words.index(row[name]) for name in ("pronoun", "right", "wrong"))
         found.append((weights[..., pronoun, right] > weights[..., pronoun, wrong]).ravel())
     return np.array(found)
-
-
-def in_order(row, order):
-    """The sentence of a row, with its words in another order."""
-    return " ".join(order(row["sentence"].rstrip(".").replace(",", "").split(), row)) + "."
 
 
 def answers(model, rows):
@@ -71,14 +60,6 @@ def by_template(right):
     return right.reshape(-1, 4, 2, *right.shape[1:]).all(axis=2).sum(axis=1)
 
 
-def shuffled(seed):
-    def order(words, row):
-        rng = np.random.default_rng([seed, ("property", "gender", "number").index(row["kind"]), int(row["template"])])
-        return [words[i] for i in rng.permutation(len(words))]
-
-    return order
-
-
 def random_six(seed):
     """Six other heads, from the same layers."""
     rng, chosen = np.random.default_rng(seed), []
@@ -89,27 +70,17 @@ def random_six(seed):
 
 
 def record():
-    model, rows, people = load_pretrained(MODEL), pairs(), pairs("gender")
+    model, people = load_pretrained(MODEL), pairs("gender")
     texts, toward = [row["sentence"] for row in people], answers(model, people)
     means = model.head_means(texts)
 
     def pull(heads):  # by zero and by the mean
         return [pulls(model.embed(texts, without=ways), toward).mean() for ways in (set(heads), {head: means[head] for head in heads})]
 
-    some = [row["sentence"] for row in rows[::8]]
-    mixed = [in_order(row, shuffled(0)) for row in rows[::8]]
-
-    def order(heads):  # how far a sentence is from the same words in a random order
-        vectors = model.embed(some + mixed, without={head: means[head] for head in heads})
-        return 1 - np.vecdot(*vectors.reshape(2, len(some), -1)).mean()
-
     sets = [random_six(seed) for seed in range(8)]
     arrays = {"none": pulls(model.embed(texts), toward).reshape(12, 4).mean(axis=1), "sets": np.array(sets, np.int8)}
-    arrays |= {"six": pull(SIX), "random": np.transpose([pull(heads) for heads in sets]), "order_none": order([])}
-    arrays["order"] = [order([head]) for head in np.ndindex(6, 12)]
+    arrays |= {"six": pull(SIX), "random": np.transpose([pull(heads) for heads in sets])}
     arrays["out"] = np.transpose([pull([head]) for head in np.ndindex(6, 12)])
-    right = [by_template(finds(model, rows, shuffled(seed))).T for seed in range(8)]
-    arrays["shuffled"] = np.array(right, np.int8)
     np.savez_compressed(FILE, **{name: np.asarray(array) for name, array in arrays.items()})
 
 
