@@ -21,7 +21,6 @@ from book.static_files import add_styles
 GLOSSARY = "chapters/glossary"
 BEFORE = "chapters/prerequisites"
 ELSEWHERE = {
-    "offset": ("01_softmax",),  # a constant that is added
     "weights": ("09_positions", "12_training"),  # that a model has learned
     "score": ("12_training",),  # how well a head does what it is tested for
 }

@@ -30,8 +30,7 @@ def page():
         exec(cells["sure-figure"].partition("\nfig, ax")[0], names)
         exec(cells["train"].partition("\n")[2], names)  # the first line asks for the reader's own step
         exec(cells["write"].partition("\nfor T")[0], names)
-        exec(cells["saturation-table"].partition("\nspans")[0], names)
-        exec(cells["division-free-run"], names)
+        exec(cells["saturation-figure"].partition("\nspreads")[0], names)
     return names
 
 
@@ -72,12 +71,19 @@ def test_1000_1001_1002_are_one_number_in_bfloat16_only(page):
     assert len(np.unique(scores.astype(np.float16))) == 3
 
 
-@pytest.mark.parametrize("name, last", [("float16", 2048), ("bfloat16", 256)])
-def test_a_running_sum_of_ones_stands_still(page, name, last):
-    rounded = {"float16": np.float16, "bfloat16": page["bfloat16"]}[name]
-    for total in range(last):
-        assert rounded(total + 1) == total + 1
-    assert rounded(last + 1) == last
+def test_a_gap_of_746_and_a_shift_by_ten_to_the_sixteenth():
+    assert softmax(np.array([0.0, -746.0]))[1] == 0 < softmax(np.array([0.0, -745.0]))[1]
+    np.testing.assert_array_equal(np.array([0.0, 1.0, 2.0]) + 1e16 - 1e16, [0, 0, 2])
+
+
+def test_the_denominator_of_70_000_equal_scores_is_too_large_for_float16():
+    """No exponential overflows, their sum does; 65 504 of them are still right, and so is the library."""
+    naive = lambda x: (e := np.exp(x - x.max())) / e.sum()
+    scores = np.full(70_000, 3, np.float16)
+    with np.errstate(over="ignore"):
+        assert np.isinf(np.float16(70_000)) and np.all(naive(scores) == 0)
+    assert np.finfo(np.float16).max == 65_504 and np.all(naive(scores[:65_504]) > 0)
+    assert np.all(softmax(scores) == np.float16(1 / 70_000)) and softmax(scores)[0] > 0
 
 
 def test_the_logarithm_of_a_weight_is_lost_and_the_loss_from_the_scores_is_not():
@@ -85,12 +91,6 @@ def test_the_logarithm_of_a_weight_is_lost_and_the_loss_from_the_scores_is_not()
     with np.errstate(divide="ignore"):
         assert np.isinf(np.log(softmax(scores))[1])
     assert logsumexp(scores) - scores[1] == 2000 == -log_softmax(scores)[1]
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-def test_digits_that_the_late_maximum_loses(page, seed):
-    lost = [page["digits_lost"](offset, seed) for offset in (0, 10, 100, 1000)]
-    assert abs(lost[0]) < 0.2 and np.all(np.diff(lost) > 0.1) and 1.8 < lost[3] < 2.2
 
 
 # Checks that have to fail
@@ -156,19 +156,9 @@ def test_cross_entropy_needs_far_fewer_steps_at_every_rate(page, rate):
     assert crossed * 20 < squared < linear
 
 
-def test_the_rate_of_another_loss_depends_on_the_row():
-    """A push of 1 on the right word needs a rate of 60 000 or of 5; cross-entropy pushes by nearly 1 in both rows, and by no more."""
-    y, needed = np.array([0.0, 1.0, 0.0]), []
-    for scores in ([12.0, 1.0, 0.1], [2.0, 1.0, 0.1]):
-        weights = softmax(np.array(scores))
-        needed.append(-1 / softmax_backward(-y, weights)[1])
-        assert 0.75 < (y - weights)[1] <= 1
-    assert round(needed[0], -4) == 60_000 and round(needed[1]) == 5
-
-
 @pytest.mark.parametrize("name", ["1 − weight of sofa", "squared error"])
 def test_each_unit_of_lead_makes_the_way_e_times_as_long(page, name):
-    steps = np.array([page["steps_for"](lead, name, 1) for lead in (6, 7, 8, 9, 10)])
+    steps = np.array([page["steps_for"](lead, name, 1) for lead in (6, 7, 8, 9)])
     ratios = steps[1:] / steps[:-1]
     assert 2.5 < ratios.min() and ratios.max() < 2.9, ratios
 
@@ -187,19 +177,6 @@ def test_a_larger_rate_only_moves_the_line(page, rate):
     assert page["steps_for"](8, "cross-entropy", rate) <= page["steps_for"](8, "cross-entropy", 1), "it harms cross-entropy nowhere here"
 
 
-def test_one_step_of_the_rate_60_000_leaves_the_first_loss_no_slope(page):
-    x, mat = np.array([2.0, 1.0, 0.1]), np.array([1.0, 0.0, 0.0])
-    for name, dead in (("1 − weight of sofa", True), ("cross-entropy", False)):
-        weights = softmax(x)
-        thrown = x - 60_000 * softmax_backward(page["upstreams"][name](weights), weights)
-        if dead:
-            assert np.all(np.round(thrown[:2], -3) == [-10_000, 11_000])
-        there = softmax(thrown)
-        np.testing.assert_array_equal(there, [0, 1, 0])  # sofa has won: for sofa there is nothing left to learn
-        assert np.all(softmax_backward(-mat, there) == 0), "and the first loss cannot go back"
-        np.testing.assert_array_equal(there - mat, [-1, 1, 0])  # cross-entropy can
-
-
 def test_the_loss_curves_upwards_along_every_direction():
     for seed in SEEDS:
         rng = np.random.default_rng(seed)
@@ -210,31 +187,15 @@ def test_the_loss_curves_upwards_along_every_direction():
         assert variance.min() >= 0
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_the_gradient_of_distillation_shrinks_like_one_over_the_square_of_the_temperature(seed):
-    small, large = np.random.default_rng(seed).normal(size=(2, 6))
-    length = lambda T: np.linalg.norm(softmax(small / T) - softmax(large / T)) / T
-    assert 0.9 < length(50) * 50**2 / (length(100) * 100**2) < 1.1
-
-
 # The model that writes
 
 
-@pytest.mark.parametrize("rate", [0.1, 1.0, 4.0, 20.0])
+@pytest.mark.parametrize("rate", [0.1, 4.0])
 def test_the_right_step_never_raises_the_loss(page, rate):
     assert np.all(np.diff(trained(page, step, rate)[1]) < 1e-12)
 
 
-@pytest.mark.parametrize("seed", [None, *SEEDS[:8]])
-@pytest.mark.parametrize("steps", [500, 1000])
-def test_with_a_rate_of_60_the_loss_keeps_jumping(page, steps, seed):
-    k = len(page["letters"])
-    start = None if seed is None else np.random.default_rng(seed).normal(size=(k, k))
-    late = trained(page, step, 60.0, steps, start)[1][-50:]
-    assert late.min() < 1.1 < 1.5 < late.max() and late.min() > trained(page, step, 4.0)[1][-1] + 0.05
-
-
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", SEEDS[:8])
 def test_other_starts_end_at_the_same_loss(page, seed):
     start = np.random.default_rng(seed).normal(size=(len(page["letters"]),) * 2)
     losses = trained(page, step, 4.0, start=start)[1]
@@ -244,16 +205,6 @@ def test_other_starts_end_at_the_same_loss(page, seed):
     assert np.all(losses > best)
 
 
-@pytest.mark.parametrize("seed", [None, *SEEDS[:8]])
-def test_the_larger_rate_leads_at_first_and_loses(page, seed):
-    k = len(page["letters"])
-    start = None if seed is None else np.random.default_rng(seed).normal(size=(k, k))
-    small, large = (trained(page, step, rate, 500, start)[1] for rate in (4.0, 60.0))
-    assert np.all(large[1:7] < small[1:7]) and np.all(large[100:] > small[100:])
-    slower = trained(page, step, 2.0, 500, start)[1]
-    assert np.all(slower[1:] > small[1:]), "the control: a smaller rate is behind from the beginning to the end"
-
-
 def test_the_gradient_of_the_table_vanishes_at_the_frequencies_alone(page):
     counts = counts_of(page)
     with np.errstate(divide="ignore"):
@@ -261,45 +212,24 @@ def test_the_gradient_of_the_table_vanishes_at_the_frequencies_alone(page):
     assert np.isneginf(best).any(axis=-1).all(), "every row has a pair that never occurs: the lowest point is infinitely far away"
     now, following = page["now"], page["following"]
     np.testing.assert_allclose(step(np.maximum(best, -800), now, following, 1.0), np.maximum(best, -800), atol=1e-15)
-    for steps in (500, 2000):
+    for steps in (100, 500):
         learned, _ = trained(page, step, 4.0, steps)
         moved = learned - step(learned, now, following, 1.0)
         share = counts.sum(axis=-1, keepdims=True) / counts.sum()
         np.testing.assert_allclose(moved, share * (softmax(learned) - counts / counts.sum(axis=-1, keepdims=True)), atol=1e-15)
-    above = [trained(page, step, 4.0, steps)[1][-1] + (counts[counts > 0] * best[counts > 0]).sum() / counts.sum() for steps in (500, 2000, 4000)]
-    assert above[0] > 2 * above[1] > 3 * above[2] > 0, "and the loss falls on and on"
+    above = [trained(page, step, 4.0, steps)[1][-1] + (counts[counts > 0] * best[counts > 0]).sum() / counts.sum() for steps in (500, 1500)]
+    assert above[0] > 2 * above[1] > 0, "and the loss falls on"
 
 
-def test_how_often_the_model_writes_a_pair_that_is_foreign_to_the_text(page):
-    """Exactly, in a text without end: the share of letter i there times what row i keeps for pairs that never occur."""
-    counts = counts_of(page)
-    learned, _ = trained(page, step, 4.0)
-    foreign = lambda T: (softmax(learned / T) * (counts == 0)).sum(axis=-1)
-    assert 0.005 < foreign(1.0).min() < 0.006 and 0.019 < foreign(1.0).max() < 0.02
-    for T, least, most in ((0.2, 0, 1e-9), (1.0, 0.008, 0.0095), (3.0, 0.39, 0.43)):
-        share = np.linalg.matrix_power(softmax(learned / T), 2**14)[0]
-        assert least < share @ foreign(T) < most
-    written = [page["write"](1.0, 48, seed) for seed in range(200)]
+def test_a_hotter_model_writes_pairs_that_are_foreign_to_the_text(page):
+    """In every row they have the less weight, the colder it is; the page names one of the pairs that it writes at T = 3."""
+    learned, foreign = trained(page, step, 4.0)[0], counts_of(page) == 0
+    cold, usual, hot = ((softmax(learned / T) * foreign).sum(axis=-1) for T in (0.2, 1.0, 3.0))
+    assert np.all(cold < usual) and np.all(usual < hot) and cold.max() < 1e-6 and usual.max() < 0.02 and hot.min() > 0.1
     page["learned"] = learned
-    assert 0.007 < np.mean([counts[each[:-1], each[1:]] == 0 for each in written]) < 0.0095
-
-
-def pairs(page, learned, temperature, seed):
-    """The pairs of letters that the page's `write` puts down with this table."""
-    page["learned"] = learned
-    written = page["write"](temperature, 400, seed)
-    return list(zip(written[:-1], written[1:], strict=True))
-
-
-@pytest.mark.thorough
-def test_a_hotter_model_writes_more_pairs_and_a_longer_training_fewer_new_ones(page):
-    counts, seeds = counts_of(page), SEEDS[:8]
-    short, usual = (trained(page, step, 4.0, steps)[0] for steps in (50, 500))
-    new = lambda learned, T: [np.mean([counts[pair] == 0 for pair in pairs(page, learned, T, seed)]) for seed in seeds]
-    different = [[len(set(pairs(page, usual, T, seed))) for seed in seeds] for T in (0.2, 1.0, 3.0)]
-    assert max(different[0]) < min(different[1]) and max(different[1]) < min(different[2])
-    assert min(new(short, 1.0)) > max(new(usual, 1.0)) and min(new(short, 3.0)) > max(new(usual, 3.0)) > 0.3
-    assert max(new(usual, 0.2)) == 0
+    now_and_then = [page["write"](T, 48, seed=0) for T in (0.2, 3.0)]
+    assert not foreign[now_and_then[0][:-1], now_and_then[0][1:]].any()
+    assert "tt" in "".join(page["letters"][n] for n in now_and_then[1]) and "tt" not in page["text"]
 
 
 # Saturation

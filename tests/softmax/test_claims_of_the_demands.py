@@ -8,15 +8,6 @@ from attnlib.softmax import softmax
 SEEDS = range(8, 24)
 
 
-def test_the_second_demand_is_needed_for_a_ratio_and_not_for_a_difference():
-    """A rule with the right differences of weights, 1/k + (x - mean)/10, ignores newcomers and a shift, but not the order."""
-    linear = lambda x: 1 / len(x) + 0.1 * (x - x.mean())
-    for third in (0.1, -3.0):
-        weights = linear(np.array([2.0, 1.0, third]))
-        assert np.isclose(weights[0] - weights[1], 0.1) and np.all(weights > 0)
-    assert np.any(linear(np.array([20.0, 1.0, 0.1])) < 0), "it fails for scores that lie far apart, as the first demand asks of any"
-
-
 def by_rank(x):
     """Shares by rank, 1 for the worst score; equal scores share their ranks."""
     shares = 1 + (x[:, np.newaxis] > x).sum(axis=1) + ((x[:, np.newaxis] == x).sum(axis=1) - 1) / 2
