@@ -16,7 +16,7 @@ from attnlib.softmax import logsumexp
 
 CHAPTER = Path(__file__).resolve().parents[2] / "chapters/07_recompute.ipynb"
 
-STARTS = range(16)
+STARTS = range(8)
 SIZES = ((10, 12, 7, 3), (1, 40, 8, 2), (33, 17, 4, 9))  # q, k, d, v
 
 
@@ -29,16 +29,12 @@ def worst(found, right):
     return max(np.abs(a - b).max() for a, b in zip(found, right, strict=True))
 
 
-VERSIONS = {  # the largest error is not rounding, and which of four tests passes: sums of dV, of dK, other tiles, zeros
-    "right": (True, True, True, True),
-    "no D": (True, False, True, True),
-    "D without weights": (True, False, True, True),
-    "D plus one": (True, False, True, True),
-    "ℓ of the tile": (False, False, False, True),
-    "D of the tile": (True, True, False, True),
-    "no c in dQ, dK": (True, True, True, False),
-    "no c in dK": (True, True, True, False),
-    "dQ twice as large": (True, True, True, True),
+VERSIONS = {  # which of three tests passes: the sums of dV, the sums of dK, other tiles
+    "right": (True, True, True),
+    "no D": (True, False, True),
+    "ℓ of the tile": (False, False, False),
+    "D of the tile": (True, True, False),
+    "no c in dQ, dK": (True, True, True),
 }
 
 
@@ -48,38 +44,42 @@ def in_tiles(d_out, query, key, value, cut, version):
     c, shares = 1 / np.sqrt(query.shape[1]), []
     for part in (slice(0, cut), slice(cut, None)):
         own_out, own_logsumexp = flash_attention(query, key[part], value[part])
-        row_mean = np.sum(d_out * (own_out if version == "D of the tile" else out), axis=1)
-        row_mean = {"no D": 0 * row_mean, "D plus one": row_mean + 1, "D without weights": (d_out @ value.T).mean(axis=1)}.get(
-            version, row_mean
-        )  # fmt: skip
+        row_mean = np.sum(d_out * (own_out if version == "D of the tile" else out), axis=1) * (version != "no D")
         ell = own_logsumexp if version == "ℓ of the tile" else logsumexp
         weights = np.exp(c * query @ key[part].T - ell[:, None])
         d_scores = weights * (d_out @ value[part].T - row_mean[:, None])
-        c_query = {"no c in dQ, dK": 1, "dQ twice as large": 2 * c}.get(version, c)
-        c_key = 1 if version in ("no c in dQ, dK", "no c in dK") else c
-        shares.append((c_query * d_scores @ key[part], c_key * d_scores.T @ query, weights.T @ d_out))
+        scale = 1 if version == "no c in dQ, dK" else c
+        shares.append((scale * d_scores @ key[part], scale * d_scores.T @ query, weights.T @ d_out))
     d_query, d_key, d_value = zip(*shares, strict=True)
     return sum(d_query), np.concatenate(d_key), np.concatenate(d_value)
 
 
 @pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("seed", STARTS)
-def test_what_each_test_finds_and_that_none_of_them_finds_a_doubled_gradient(seed, size):
-    d_out, query, key, value = case(seed, *size)
-    right = attention_backward(d_out, query, key, value, attention(query, key, value)[1])
-    zeros = lambda array: np.pad(array, ((0, 0), (0, 3 * size[2])))
-    for version, passes in VERSIONS.items():
-        got = in_tiles(d_out, query, key, value, size[1] // 2, version)
-        wide = in_tiles(d_out, zeros(2 * query), zeros(key), value, size[1] // 2, version)
-        tests = (
-            np.abs(got[2].sum(axis=0) - d_out.sum(axis=0)).max(),
-            np.abs(got[1].sum(axis=0)).max(),
-            worst(got, in_tiles(d_out, query, key, value, size[1] // 2 - 3, version)),
-            worst(got[:2], (2 * wide[0][:, : size[2]], wide[1][:, : size[2]])),
-        )
-        assert all(off < 1e-12 or off > 1e-5 for off in tests)
-        assert tuple(off < 1e-12 for off in tests) == passes, version
-        assert (worst(got, right) < 1e-12) == (version == "right")
+def test_what_each_test_finds_and_that_none_of_them_finds_a_forgotten_scale(size):
+    for seed in STARTS:
+        d_out, query, key, value = case(seed, *size)
+        right = attention_backward(d_out, query, key, value, attention(query, key, value)[1])
+        for version, passes in VERSIONS.items():
+            got = in_tiles(d_out, query, key, value, size[1] // 2, version)
+            tests = (
+                np.abs(got[2].sum(axis=0) - d_out.sum(axis=0)).max(),
+                np.abs(got[1].sum(axis=0)).max(),
+                worst(got, in_tiles(d_out, query, key, value, size[1] // 2 - 3, version)),
+            )
+            assert all(off < 1e-12 or off > 1e-5 for off in tests)
+            assert tuple(off < 1e-12 for off in tests) == passes, version
+            assert (worst(got, right) < 1e-12) == (version == "right")
+            if version == "no c in dQ, dK":  # both are too large by the same factor, and dV is right
+                root = np.sqrt(size[2])
+                assert worst(got, (root * right[0], root * right[1], right[2])) < 1e-12
+
+
+def test_with_a_row_mean_of_its_own_the_scores_of_each_tile_get_gradients_that_sum_to_zero():
+    for seed in STARTS:
+        d_out, query, key, value = case(seed, *SIZES[0])
+        d_key = in_tiles(d_out, query, key, value, 5, "D of the tile")[1]
+        right = in_tiles(d_out, query, key, value, 5, "right")[1]
+        assert np.abs(d_key[:5].sum(axis=0)).max() < 1e-12 < 1e-3 < np.abs(right[:5].sum(axis=0)).max()
 
 
 def test_a_vector_added_to_all_keys_leaves_the_weights():
@@ -91,62 +91,12 @@ def test_a_vector_added_to_all_keys_leaves_the_weights():
         assert np.abs(attention(query, one, value)[1] - attention(query, key, value)[1]).max() > 1e-3
 
 
-@pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("seed", STARTS)
-def test_a_difference_quotient_finds_the_forgotten_scale(seed, size):
-    d_out, query, key, value = case(seed, *size)
-    step = 1e-6 * np.random.default_rng(seed + 100).standard_normal(query.shape)
-    loss = lambda moved: (d_out * attention(moved, key, value)[0]).sum()
-    quotient = (loss(query + step) - loss(query - step)) / 2
-    slope = {each: (in_tiles(d_out, query, key, value, 5, each)[0] * step).sum() for each in ("right", "no c in dQ, dK")}
-    assert abs(quotient - slope["right"]) < 1e-4 * abs(slope["right"])
-    assert slope["no c in dQ, dK"] == pytest.approx(np.sqrt(size[2]) * slope["right"])
-
-
 def test_what_is_kept_beyond_what_every_layer_keeps():
     layers, heads, d, n = 32, 32, 64, 32768
     queries = layers * heads * n
     assert queries * 4 * d * 2 == 16 * 2**30  # Q, K, V and O
     assert queries * n * 2 == 2048 * 2**30
     assert queries * 4 == 2**30 / 8  # one float32 a query
-
-
-def queries_outside(memory, d_out, query, key, value, out, logsumexp, block_q):
-    """The backward pass with the other loop outside, one key at a time, on a counted memory."""
-    c, (q, d), k = 1 / np.sqrt(query.shape[1]), query.shape, len(key)
-    grads = np.zeros((q, d)), np.zeros((k, d)), np.zeros(value.shape)
-    for top in range(0, q, block_q):
-        rows = slice(top, top + block_q)
-        stays = [memory.load(array[rows]) for array in (query, d_out, grads[0], logsumexp)]
-        row_mean = memory.load((d_out * out).sum(axis=1)[rows])
-        for j in range(k):
-            passes = [memory.load(array[j : j + 1]) for array in (key, value, grads[1], grads[2])]
-            weights = np.exp(c * stays[0] @ passes[0].T - stays[3][:, None])
-            d_scores = c * weights * (stays[1] @ passes[1].T - row_mean[:, None])
-            stays[2] += d_scores @ passes[0]
-            passes[2] += d_scores.T @ stays[0]
-            passes[3] += weights.T @ stays[1]
-            memory.store(passes[2], grads[1][j : j + 1])
-            memory.store(passes[3], grads[2][j : j + 1])
-            memory.free(*passes)
-        memory.store(stays[2], grads[0][rows])
-        memory.free(*stays, row_mean)
-    return grads
-
-
-def test_with_the_queries_outside_the_product_is_18():
-    n, d, fast = 360, 16, 576
-    d_out, *inputs = np.random.default_rng(0).standard_normal((4, n, d))
-    out, logsumexp = flash_attention(*inputs)
-    right = flash_attention_backward(d_out, *inputs, out, logsumexp)
-    rows, keys = fast // (3 * d), fast // (4 * d)  # 3d of a query stay, or 4d of a key
-    count = Memory()
-    assert worst(queries_outside(count, d_out, *inputs, out, logsumexp, rows), right) < 1e-12
-    assert count.loads + count.stores == pytest.approx(18 * n**2 * d**2 / fast, rel=0.05)
-    count = Memory()
-    flash_attention_backward_on(count, d_out, *inputs, out, logsumexp, block_q=1, block_k=keys)
-    assert count.loads + count.stores == pytest.approx(16 * n**2 * d**2 / fast, rel=0.1)
-    assert count.loads + count.stores < 17.5 * n**2 * d**2 / fast
 
 
 def test_the_forward_and_the_backward_of_gpt2_as_published():
@@ -156,34 +106,31 @@ def test_the_forward_and_the_backward_of_gpt2_as_published():
     assert round(40.3e9 / (2 * 64 * 16 * 1024**2)) == 19  # how often each of n² numbers of all heads moved, in float16
 
 
-@pytest.mark.parametrize(("n", "d"), [(97, 4), (100, 8), (37, 16)])
-@pytest.mark.parametrize("fast", [300, 700, 1500])
+def predicted(n, d, fast):
+    """(7.4): the numbers that Flash moves."""
+    return (4 * d + 2) * n * -(-n // ((fast - 3 * d - 2) // (4 * d + 2))) + 6 * n * d + n
+
+
+@pytest.mark.parametrize(("n", "d", "fast"), [(97, 4, 300), (97, 4, 700), (60, 8, 300), (60, 8, 1500), (37, 16, 300)])
 def test_counted_is_predicted(n, d, fast):
     d_out, *inputs = np.random.default_rng(n).standard_normal((4, n, d))
     block_k, memory = (fast - 3 * d - 2) // (4 * d + 2), Memory(fast)
     flash_attention_backward_on(memory, d_out, *inputs, *flash_attention(*inputs), block_q=1, block_k=block_k)
-    assert memory.loads + memory.stores == (4 * d + 2) * n * -(-n // block_k) + 6 * n * d + n
+    assert memory.loads + memory.stores == predicted(n, d, fast)
+    assert count_traffic(n, n, d, method="flash", backward=True, block_q=1, block_k=block_k).total == predicted(n, d, fast)
     with pytest.raises(MemoryError):  # one key more does not find room, unless the text is short
         flash_attention_backward_on(Memory(fast), d_out, *inputs, *flash_attention(*inputs), block_q=1, block_k=block_k + 1)
 
 
-def test_the_traffic_halves_where_the_memory_doubles_and_crosses_the_plain_one():
-    n, d = 2 * 10**4, 64
-    moved = lambda fast: count_traffic(
-        n, n, d, method="flash", backward=True, block_q=1, block_k=(fast - 3 * d - 2) // (4 * d + 2)
-    ).total  # fmt: skip
-    for fast in (10**4, 3 * 10**4, 10**5):
-        assert 0.47 < moved(2 * fast) / moved(fast) < 0.53
-    def plain(fast):
-        rows = (fast - d) // (d + 1)  # that stay in each product, while single rows of the other array pass
-        return count_traffic(n, n, d, backward=True, block_q=rows, block_k=rows).total
-
-    assert moved(int(1.8 * d**2)) > plain(int(1.8 * d**2))
-    for fast in range(int(1.9 * d**2), 4 * d**2, 50):  # 1.9 by the exact counts, 12/7 by the leading terms
-        assert moved(fast) < plain(fast)
-    assert moved(2 * d**2) > 7 * n**2  # its streams are not left out
-    assert (7 * n**2 + 4 * n**2 / 1.7) / (16 * n**2 / 1.7) == pytest.approx(1, abs=0.01)
-    assert 192 * 1024 // 2 == 98_304 == 24 * d**2  # a processor of an A100, in float16
+def test_the_traffic_halves_where_the_memory_doubles_and_is_a_ninth_of_the_plain_one():
+    n, d, fast = 2 * 10**6, 64, 83_456
+    for memory in (10**4, 3 * 10**4, 10**5):
+        assert 0.47 < predicted(n, d, 2 * memory) / predicted(n, d, memory) < 0.53
+    assert 163 * 1024 // 2 == fast and 20 < fast / d**2 < 20.5  # what a program claims on an A100, in float16
+    rows = (20 * d**2 - d) // (d + 1)  # that stay in each product, while single rows of the other array pass
+    plain = count_traffic(n, n, d, backward=True, block_q=rows, block_k=rows).total
+    flash = predicted(n, d, 20 * d**2)
+    assert round(plain / n**2, 1) == 7.2 and round(flash / n**2, 1) == 0.8 and 8.7 < plain / flash < 9.3
 
 
 @pytest.mark.parametrize("score", [-30.0, -2.0, 0.0, 0.3, 3.0, 30.0])
@@ -194,7 +141,6 @@ def test_all_in_float32_four_equal_hidden_keys_have_the_weight_one_each(score):
 
     assert (weights(-1e9, np.float32) == 1).all()
     assert np.abs(weights(-1e9, np.float64) - 0.25).max() < 1e-6
-    assert 1e-5 < np.abs(weights(-1e4, np.float32) - 0.25).max() < 1e-3  # the damage begins
     assert np.abs(weights(0, np.float32) - 0.25).max() < 1e-5
 
 
@@ -257,7 +203,7 @@ def test_every_tree_of_merges_gives_the_whole_and_no_tree_of_plain_means_does(me
         _, query, key, value = case(seed, 5, 100, 8, 2)
         whole, parts = flash_attention(query, key, value), parts_of(query, key, value)
         rng = np.random.default_rng(seed)
-        for _ in range(20):
+        for _ in range(8):
             assert worst(at_random(parts, merge, rng), whole) < 1e-12
             plain = at_random(parts, lambda o_a, l_a, o_b, l_b: ((o_a + o_b) / 2, np.logaddexp(l_a, l_b)), rng)
             assert np.abs(plain[0] - whole[0]).max() > 1e-3
@@ -289,31 +235,47 @@ def test_a_merge_is_the_update_of_the_forward_pass():
         assert np.abs(sums - whole[:, None] * out).max() < 1e-12
 
 
-@pytest.mark.parametrize("size", [(1, 2), (5, 2), (7, 6)])  # queries, features of a value
+def workers(d_out, query, key, value, whole, parts, ell=1, share=True):
+    """What each part finds with the two gradients of (7.3), or with wrong ones."""
+    for a, b, (own, own_logsumexp) in zip(CUTS, CUTS[1:], parts, strict=False):
+        w = np.exp(own_logsumexp - whole[1])[:, None]
+        d_own, d_ell = (w if share else 1) * d_out, ell * np.sum(w * d_out * (own - whole[0]), axis=1)
+        yield backward_with_logsumexp(d_own, d_ell, query, key[a:b], value[a:b])
+
+
+@pytest.mark.parametrize("size", [(1, 2), (7, 6)])  # queries, features of a value
 @pytest.mark.parametrize("seed", STARTS)
 def test_the_local_backward_is_the_global_one(seed, size):
     d_out, query, key, value = case(seed, size[0], 100, 8, size[1])
-    (out, logsumexp), parts = flash_attention(query, key, value), parts_of(query, key, value)
-    right = flash_attention_backward(d_out, query, key, value, out, logsumexp)
+    whole, parts = flash_attention(query, key, value), parts_of(query, key, value)
+    right = flash_attention_backward(d_out, query, key, value, *whole)
 
-    def local_of_part(i, ell=1, share=True):
-        (a, b), (own, own_logsumexp) = CUTS[i : i + 2], parts[i]
-        w = np.exp(own_logsumexp - logsumexp)[:, None]
-        d_own, d_ell = (w if share else 1) * d_out, ell * np.sum(w * d_out * (own - out), axis=1)
-        return backward_with_logsumexp(d_own, d_ell, query, key[a:b], value[a:b])
+    def off(**wrong):
+        d_query, d_key, d_value = zip(*workers(d_out, query, key, value, whole, parts, **wrong), strict=True)
+        return worst((sum(d_query), np.concatenate(d_key), np.concatenate(d_value)), right)
 
-    def workers(**wrong):
-        shares = [local_of_part(i, **wrong) for i in range(len(parts))]
-        d_query, d_key, d_value = zip(*shares, strict=True)
-        return sum(d_query), np.concatenate(d_key), np.concatenate(d_value)
-
-    assert worst(workers(), right) < 1e-12
-    only = local_of_part(0)  # dK and dV of its keys are complete, and its dQ is not
+    assert off() < 1e-12
+    only = next(workers(d_out, query, key, value, whole, parts))  # dK and dV of its keys are complete, and its dQ is not
     assert worst(only[1:], (right[1][: CUTS[1]], right[2][: CUTS[1]])) < 1e-12
     assert np.abs(only[0] - right[0]).max() > 1e-3
-    assert worst(workers(ell=0), right) > 1e-4  # the logsumexp as a constant
-    assert worst(workers(ell=-1), right) > 1e-4
-    assert worst(workers(share=False), right) > 1e-2
+    assert off(ell=0) > 1e-4  # the logsumexp as a constant
+    assert off(ell=-1) > 1e-4
+    assert off(share=False) > 1e-2
+
+
+def test_the_merged_output_moves_towards_the_worker_whose_logsumexp_grows():
+    """The prediction, and the numbers of the four keys: exponentials 3, 2, 2, 1 and values 4, 0, 0, 4."""
+    outs, logs = np.array([[12 / 5], [4 / 3]]), np.log([[5.0], [3.0]])
+    merge = lambda step: merge_partials(outs[:1], logs[0] + step, outs[1:], logs[1])[0].item()
+    assert merge(0) == pytest.approx(2) and merge(1e-3) > merge(0) > merge(-1e-3)
+    assert (merge(1e-6) - merge(-1e-6)) / 2e-6 == pytest.approx(1 / 4)
+    for exponentials, values, out, share, d_ell, right in (
+        ((3, 2), (4, 0), 12 / 5, 5 / 8, 1 / 4, (3 / 4, -1 / 2)), ((2, 1), (0, 4), 4 / 3, 3 / 8, -1 / 4, (-1 / 2, 1 / 4))
+    ):  # fmt: skip
+        assert share * (out - 2) == pytest.approx(d_ell)
+        args = (np.array([[share]]), np.array([d_ell]), np.ones((1, 1)), np.log(exponentials)[:, None], np.array(values)[:, None])
+        assert backward_with_logsumexp(*args)[1].ravel() == pytest.approx(right)  # with d = 1 and a query of 1, dK is dS
+    assert 5 * (12 / 5 - 2) == pytest.approx(3 * (2 - 4 / 3))  # the beam balances
 
 
 def test_the_gradients_of_the_logsumexps_sum_to_zero():
@@ -322,15 +284,6 @@ def test_the_gradients_of_the_logsumexps_sum_to_zero():
         out, logsumexp = flash_attention(query, key, value)
         d_ell = [np.sum(np.exp(own - logsumexp)[:, None] * d_out * (o - out), axis=1) for o, own in parts_of(query, key, value)]
         assert np.abs(sum(d_ell)).max() < 1e-12 < min(np.abs(each).max() for each in d_ell)
-
-
-def test_a_query_that_sees_none_of_the_keys_of_a_part_has_the_weights_zero_with_the_merged_logsumexp():
-    _, query, key, value = case(3, 5, 100, 8, 2)
-    _, logsumexp = flash_attention(query, key, value)
-    hidden = np.full((5, 9), -np.inf)
-    assert (np.exp(hidden - logsumexp[:, None]) == 0).all()
-    with np.errstate(invalid="ignore"):  # with the part's own logsumexp they are no numbers
-        assert np.isnan(np.exp(hidden - np.logaddexp.reduce(hidden, axis=1, keepdims=True))).all()
 
 
 @pytest.fixture(scope="module")
@@ -369,11 +322,3 @@ def test_the_layer_with_flash_is_the_librarys_and_needs_both_saved_arrays(page, 
     assert np.abs(got - out).max() < 1e-12 and worst(gradients(), right) < 1e-12
     assert worst(gradients(out=0.0), right) > 1e-3  # D would be zero
     assert worst(gradients(logsumexp=0.1), right) > 1e-3
-
-
-def test_large_visible_scores_do_the_damage_too():
-    for seed in STARTS:
-        scores = 1e8 + np.random.default_rng(seed).standard_normal(4)
-        top = scores.max()
-        saved = float(np.float32(top + np.log(np.exp(scores - top).sum())))
-        assert abs(np.exp(scores - saved).sum() - 1) > 0.02
