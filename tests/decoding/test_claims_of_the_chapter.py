@@ -304,7 +304,10 @@ def test_in_all_starts_a_window_keeps_the_loss_and_old_keys_spoil_it_unless_posi
     assert min(late["everything"]) > 3.7 > np.log(30) > 3.4
     assert np.all(np.abs(late["the last 64"] - early["the last 64"]) < 0.1)
     assert np.all(np.abs(loss["4 + 60, positions in the cache"] - loss["the last 64"])[:, 8:] < 0.1)
-    assert np.all(late["4 + 60, positions in the text"] > late["the last 64"] + 0.5)
+    for low in ("the last 64", "4 + 60, positions in the cache"):
+        assert np.all(late["4 + 60, positions in the text"] > late[low] + 0.5)
+    in_text, in_cache = (early[f"4 + 60, positions in the {where}"] for where in ("text", "cache"))
+    assert np.all(np.abs(in_text - in_cache) < 0.01)  # the control: all distances are known from the training
     assert f"{min(late['4 + 60, positions in the text']):.2f} {max(late['4 + 60, positions in the text']):.2f}" == "1.90 2.57"
     assert np.all(late["4 + 60, positions in the text"] < late["everything"] - 1)  # sixty known distances are better than none
     assert np.all(np.abs(late["4 + 60, positions in the cache"] - late["the last 64"]) < 0.01)  # the first four are of no use
