@@ -22,7 +22,7 @@ FILE = DATA / "writer_starts.json"
 STARTS, LENGTH, TEXTS, BLOCK = range(8), 384, 24, 16
 CACHES = {  # characters that are kept: the last, the first, and whether positions are counted within the cache
     "everything": (LENGTH, 0, False),
-    **{f"the last {last}": (last, 0, False) for last in (64, 16, 8, 2)},
+    "the last 64": (64, 0, False),
     "4 + 60, positions in the text": (60, 4, False),
     "4 + 60, positions in the cache": (60, 4, True),
 }
@@ -36,14 +36,14 @@ def long_texts(alphabet, offset=0, length=LENGTH):
 
 
 def read_text(writer, tokens, last, first=0, in_cache=False):
-    """Logits, and the weights of each layer, if every query sees the `last` characters and the `first` ones.
+    """Logits, if every query sees the `last` characters and the `first` ones.
 
     With `in_cache`, a query meets the first characters at the position that it has in a cache of first + last rows.
     """
     place = np.arange(len(tokens))
     seen = sliding_window_mask(len(tokens), len(tokens), last) | np.tri(len(tokens), dtype=bool) & (place < first)
     meets = np.minimum(place, first + last - 1) if in_cache else place
-    x, all_weights = writer.params["tokens"][tokens], []
+    x = writer.params["tokens"][tokens]
     for layer in range(2):
         part = {name[2:]: array for name, array in writer.params.items() if name.startswith(f"{layer}.")}
         normal = rms_norm(x, part["attention_gain"])
@@ -54,31 +54,23 @@ def read_text(writer, tokens, last, first=0, in_cache=False):
         x = x + merge_heads(weights @ value) @ part["out_weight"]
         mlp_parts = (part[name] for name in ("up_weight", "up_bias", "down_weight", "down_bias"))
         x = x + mlp(rms_norm(x, part["mlp_gain"]), *mlp_parts)[0]
-        all_weights.append(weights)
-    return rms_norm(x, writer.params["gain"]) @ writer.params["unembedding"], all_weights
+    return rms_norm(x, writer.params["gain"]) @ writer.params["unembedding"]
 
 
 def losses(writer, text, *cache):
-    """The loss at each character of a text, and the weight that each head of each layer gives the first four there."""
-    logits, weights = read_text(writer, text[:-1], *cache)
+    """The loss at each character of a text."""
+    logits = read_text(writer, text[:-1], *cache)
     logits = logits - logits.max(axis=-1, keepdims=True)
     logs = logits - np.log(np.exp(logits).sum(axis=-1, keepdims=True))
-    return -logs[np.arange(len(text) - 1), text[1:]], np.array([layer[..., :4].sum(axis=-1) for layer in weights])
-
-
-def in_blocks(rows):
-    """Means over blocks of characters along the last axis."""
-    return rows.reshape(*rows.shape[:-1], -1, BLOCK).mean(axis=-1)
+    return -logs[np.arange(len(text) - 1), text[1:]]
 
 
 def measured(writer):
-    """For each cache the mean loss of all texts in each block, and the weight on the first four in the head that has most."""
+    """For each cache the mean loss of all texts in each block of characters."""
     found = {}
     for name, cache in CACHES.items():
-        loss, weight = zip(*(losses(writer, text, *cache) for text in long_texts(writer.alphabet)), strict=True)
-        by_head = in_blocks(np.mean(weight, axis=0))  # (layers, heads, blocks)
-        found[name] = dict(loss=np.round(in_blocks(np.mean(loss, axis=0)), 3).tolist(),
-                           first_four=np.round(by_head.max(axis=(0, 1)), 3).tolist())  # fmt: skip
+        loss = np.mean([losses(writer, text, *cache) for text in long_texts(writer.alphabet)], axis=0)
+        found[name] = dict(loss=np.round(loss.reshape(-1, BLOCK).mean(axis=-1), 3).tolist())
     return found
 
 
