@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from attnlib.attention import attention
-from attnlib.costs import A100, count_model_parameters, kv_cache_bytes
 from attnlib.flash import flash_attention, merge_partials
 from attnlib.positions import rotary
 from attnlib.softmax import softmax
@@ -41,7 +40,6 @@ def test_how_many_readers_fit():
     tokens = (40e9 - 13.5e9) / of_a_token
     assert 49_000 < tokens < 51_000
     assert int(tokens / 4096) == 12
-    assert round(tokens / 500, -1) == 100
     assert 1024 + 100 * 50 == 6024
     assert 100 * (1024 + 50) == 107_400
     lengths = np.arange(1, 1000)
@@ -50,8 +48,7 @@ def test_how_many_readers_fit():
     assert round(reached) == 666 and int(tokens / reached) == 75
     so_far = np.concatenate([np.arange(1, n + 1) for n in lengths])  # each text at each of its steps
     assert round(so_far.mean()) == 334
-    needs = {size: (-(-so_far // size) * size).mean() for size in (1, 16, 256, 4096)} | {"longest": 999}
-    assert {size: int(tokens / rows) for size, rows in needs.items()} == {1: 151, 16: 148, 256: 107, 4096: 12, "longest": 50}
+    assert int(tokens / (-(-so_far // 16) * 16).mean()) == 148
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -66,6 +63,7 @@ def test_how_often_a_memory_of_growing_texts_overflows(seed):
     assert (pages(rng.integers(1, 1000, (5000, 130))) > tokens).mean() > 0.99
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("seed", range(3))
 def test_a_running_server_overflows_as_often_as_the_random_moments_say(seed):
     rng, tokens, overflows, steps = np.random.default_rng(seed), int((40e9 - 13.5e9) / 2**19), 0, 30_000
@@ -100,32 +98,8 @@ def test_a_text_comes_back_by_its_table_and_not_by_the_order_of_its_pages(chapte
     assert store.free == [1, 5, 0, 6] and not store.tables and not store.lengths
 
 
-def test_five_rows_for_each_of_64_readers_are_more_than_the_ridge():
-    """A weight of two bytes is used by each row, for a product and a sum."""
-    operations = 2 * 64 * 5 / 2
-    assert operations == 320
-    assert round(A100.peak_flops["float16"] / A100.bandwidth) == 201
-    assert operations > 201 > 2 * 64 / 2  # without guesses 64 readers still wait for the memory
-
-
-def test_guesses_gain_less_with_many_readers_if_the_caches_are_loaded_after_the_weights():
-    weights, gained = count_model_parameters(32, 4096, 32, 128, hidden=11008, mlp_matrices=3, vocabulary=32000, embeddings=2).total, {}
-    for readers in (1, 40, 64, 100):
-        for cached in (0, 500):
-            cache = kv_cache_bytes(readers, 32, cached, 32, 128) / A100.bandwidth if cached else 0
-            step, chunk = (max(2 * weights / A100.bandwidth, 2 * weights * readers * rows / A100.peak_flops["float16"]) + cache for rows in (1, 5))
-            gained[readers, cached] = (0.8 ** np.arange(5)).sum() / (chunk / step + 0.4)
-    assert [round(gained[readers, 500], 2) for readers in (1, 40, 64, 100)] == [2.4, 2.4, 2.02, 1.76]
-    assert all(gained[readers, 0] < gained[readers, 500] for readers in (64, 100))
-    assert 1 < gained[100, 0] < gained[64, 0] < 1.75
-    for readers in (1, 40, 64, 100, 200):  # with all loading beside all computing, nothing is lost up to 100 readers
-        loads = (2 * weights + kv_cache_bytes(readers, 32, 500, 32, 128)) / A100.bandwidth
-        step, chunk = (max(loads, 2 * weights * readers * rows / A100.peak_flops["float16"]) for rows in (1, 5))
-        assert (chunk == step) is (readers <= 100)
-
-
 @pytest.mark.parametrize("seed", SEEDS)
-def test_pages_may_be_read_in_any_order_but_not_from_another_text(seed):
+def test_pages_may_be_read_in_any_order(seed):
     rng = np.random.default_rng(seed)
     query, key, value = rng.standard_normal((3, 12, 4))
     key, last = rotary(key, np.arange(12)), rotary(query[-1:], np.array([11]))
@@ -139,10 +113,6 @@ def test_pages_may_be_read_in_any_order_but_not_from_another_text(seed):
     for page in order[1:]:
         merged = merge_partials(*merged, *states[page])
     np.testing.assert_allclose(merged[0], right)
-    foreign = [*pages[:3], tuple(rng.standard_normal((2, 3, 4)))]
-    wrong, _ = attention(last, *(np.concatenate([page[which] for page in foreign]) for which in (0, 1)))
-    assert not np.allclose(wrong, right, atol=1e-3)
-    assert not np.allclose(np.mean([out for out, _ in states], axis=0), right, atol=1e-3)
     unturned, _ = attention(query[-1:], rng.permutation(key), value)  # keys without their values do depend on the order
     assert not np.allclose(unturned, right, atol=1e-3)
 
@@ -206,7 +176,6 @@ def test_the_circles_lie_near_the_curve_with_any_noise(chapter, monkeypatch, noi
         return 8 * 80 / sum(calls)
 
     right = letters_per_call(1) - 1
-    assert 0.655 < right < 0.765
     for guesses in (2, 6):
         assert abs(letters_per_call(guesses) / (right ** np.arange(guesses + 1)).sum() - 1) < 1 / 8
 
@@ -243,11 +212,6 @@ def test_checked_guesses_leave_the_text_and_mistakes_do_not(chapter, seed, promp
     for mistake in ({"masked": False}, {"first_row": True}):
         assert speculative(prompt, n, counting, 4, seeded(chapter, seed, **mistake))[0] != expected
     assert speculative(prompt, n, counting, 4, seeded(chapter, seed), False)[0] != expected
-
-
-def test_the_likeliest_letters_write_in_circles(chapter, monkeypatch):
-    monkeypatch.setitem(chapter, "noise", np.zeros_like(chapter["noise"]))
-    assert "the same the same the same" in anew(chapter["read"], chapter["empty"], "the query ", 100)
 
 
 def test_the_noise_makes_each_letter_win_as_often_as_the_softmax_says():
@@ -292,20 +256,15 @@ def test_a_redrawn_token_must_fill_in_what_is_missing(seed):
 @pytest.mark.parametrize("d", [16, 32, 48])
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_best_state_is_exact_up_to_as_many_pairs_as_it_has_features(chapter, d, seed):
-    features, best_error = chapter["features"], chapter["best_error"]
 
-    def errors(n):  # with d features, and with twice as many
+    def error(n):
         keys, values = np.random.default_rng(seed).standard_normal((2, n, d))
-        return [best_error(rows, values) for rows in (features(keys), np.hstack([features(keys), features(-keys)]))]
+        return chapter["best_error"](chapter["features"](keys), values)
 
     for n in (d // 2, d):
-        assert errors(n)[0] < 1e-12
-    assert errors(d + 1)[0] > 1e-4
-    for n in (d + 1, 2 * d):
-        assert errors(n)[1] < 1e-12
-    assert errors(4 * d)[1] > 0.3
-    for n in (2 * d, 4 * d):
-        assert abs(errors(n)[0] - (1 - d / n)) < 0.1
+        assert error(n) < 1e-12
+    assert error(d + 1) > 1e-4
+    assert abs(error(2 * d) - 1 / 2) < 0.1
 
 
 @pytest.mark.parametrize("seed", range(100, 108))
@@ -313,24 +272,15 @@ def test_linear_attention_errs_long_before_its_state_is_full(chapter, seed):
     features, weights_of = chapter["features"], chapter["weights_of"]
     for n in (8, 16, 32, 64):
         run = chapter["errors"](n, seed)
-        assert run["best state"] <= run["random keys"] < 1
+        assert run["best state"] <= run["linear attention"] < 1
         assert run["softmax"] < 0.01
         assert 1.35 < run["own weight"] < 1.65
-        assert run["random keys"] > (0.8 if n >= 16 else 0.5)
+        assert run["linear attention"] > (0.8 if n >= 16 else 0.5)
         keys, values = np.random.default_rng(seed).standard_normal((2, n, 32))
         longer = ((weights_of(features(4 * keys))[0] @ values - values) ** 2).sum() / (values**2).sum()
-        assert longer < run["random keys"]  # the softmax gets longer keys; they would not help linear attention much
+        assert longer < run["linear attention"]  # the softmax gets longer keys; they would not help linear attention much
         assert longer > {8: 0.4, 16: 0.7, 32: 0.8, 64: 0.9}[n]
     assert 64 * 64 == 4 * 32 * 32  # numbers in the cache of 64 pairs, and in four states
-
-
-def test_keys_with_a_place_of_their_own_are_exact_where_gradient_descent_gets_stuck(chapter):
-    features, trained, weights_of = chapter["features"], chapter["trained"], chapter["weights_of"]
-    away = lambda keys: ((weights_of(features(keys))[0] - np.eye(32)) ** 2).sum() / 32  # noqa: E731
-    assert away(100 * np.eye(32) - 50) < 1e-20
-    for seed in range(100, 108):
-        keys = np.random.default_rng(seed).standard_normal((32, 32))
-        assert min(away(trained(keys, steps, rate)) for steps, rate in ((200, 100), (200, 1000), (2000, 100))) > 0.01
 
 
 @pytest.mark.thorough
@@ -339,45 +289,6 @@ def test_the_writer_with_linear_attention_put_in_is_worse_than_letter_frequencie
     starts = np.random.default_rng(seed).integers(0, 9000, 6)
     assert chapter["loss"](starts, chapter["softmax_weights"]) < 1.6
     assert chapter["loss"](starts, chapter["feature_weights"]) > 3.1 > 2.9
-
-
-@pytest.mark.parametrize("rate", [30, 100, 300])
-@pytest.mark.parametrize("d", [16, 32])
-def test_trained_keys_follow_the_best_state_and_have_its_knee(chapter, d, rate):
-    """Keys that gradient descent moved answer exactly up to about d pairs; no features in d numbers go beyond 1 - d/n."""
-    features, trained, weights_of = chapter["features"], chapter["trained"], chapter["weights_of"]
-    for seed in range(100, 108):
-        for n in (d // 2, d, 2 * d):
-            keys, values = np.random.default_rng(seed).standard_normal((2, n, d))
-            moved = weights_of(features(trained(keys, rate=rate)))[0]
-            error = ((moved @ values - values) ** 2).sum() / (values**2).sum()
-            unmoved = weights_of(features(keys))[0]
-            away = ((moved - np.eye(n)) ** 2).sum() / n  # the error that random values have on average
-            assert max(0, 1 - d / n) - 1e-9 < away < ((unmoved - np.eye(n)) ** 2).sum() / n - 0.2
-            assert away < {d // 2: 0.005, d: 0.25, 2 * d: 0.51}[n]
-            assert abs(error - away) < 0.1
-
-
-@pytest.mark.parametrize("d", [16, 32])
-@pytest.mark.parametrize("seed", range(100, 108))
-def test_twice_the_features_do_not_help_linear_attention_with_random_keys(chapter, d, seed):
-    """They help the best state only: the features of different keys overlap as before."""
-    features, weights_of = chapter["features"], chapter["weights_of"]
-    for n in (d // 2, d, 2 * d):
-        keys, values = np.random.default_rng(seed).standard_normal((2, n, d))
-        errors = []
-        for told in (features(keys), np.hstack([features(keys), features(-keys)])):
-            errors.append(((weights_of(told)[0] @ values - values) ** 2).sum() / (values**2).sum())
-        assert errors[1] > errors[0] - 0.05
-
-
-def test_the_slope_by_which_keys_are_trained(chapter):
-    features, trained, weights_of = chapter["features"], chapter["trained"], chapter["weights_of"]
-    keys, way = np.random.default_rng(0).standard_normal((2, 6, 4))
-    loss = lambda moved: ((weights_of(features(moved))[0] - np.eye(6)) ** 2).sum() / 2  # noqa: E731
-    slope = (keys - trained(keys, steps=1, rate=1e-3)) / 1e-3
-    measured = (loss(keys + 1e-6 * way) - loss(keys - 1e-6 * way)) / 2e-6
-    assert (slope * way).sum() == pytest.approx(measured, rel=1e-6)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -426,33 +337,20 @@ def test_the_two_tokens_on_paper():
 
 
 def test_the_delta_rule_keeps_the_new_value_where_adding_mixes_it_with_the_old_one(chapter):
-    """Against adding with the divisor that suits it best; where nothing changes, the rule gains little or loses."""
+    """Against adding with the divisor that suits it best; with twice as many keys as numbers in a key, adding is better."""
     error_after, add, delta = chapter["error_after"], chapter["add_step"], chapter["delta_step"]
     mean = {}
-    for n in (2, 4, 8, 16, 32):
-        for rounds in (1, 2):
-            found = np.array([[error_after(rounds, n, seed, rule) for rule in (add, delta)] for seed in range(100, 116)])
-            mean[n, rounds] = found.mean(axis=0)
-            if rounds == 2:
-                assert found[:, 0].min() > 0.3
-                if n <= 16:
-                    assert np.all(found[:, 1] < found[:, 0])
-        assert (mean[n, 2][0] - mean[n, 2][1] > 0.2) == (n <= 16)
-        assert mean[n, 1][0] - mean[n, 1][1] < 0.06
-    assert mean[8, 2][1] < 0.3
-    assert mean[16, 1][1] < mean[16, 1][0] and mean[32, 1][0] < mean[32, 1][1], "stored once, it gains with few keys and loses with many"
+    for n in (2, 4, 8, 16, 64):
+        found = np.array([[error_after(n, seed, rule) for rule in (add, delta)] for seed in range(100, 116)])
+        mean[n] = found.mean(axis=0)
+        assert found[:, 0].min() > 0.3
+        assert np.all((found[:, 1] < found[:, 0]) == (n <= 16))
+    assert 0.15 < mean[8][1] < 0.25 < 0.55 < mean[8][0] < 0.65
 
 
-def test_from_two_thirds_of_d_on_the_delta_rule_loses_where_nothing_changes(chapter):
-    error_after, add, delta = chapter["error_after"], chapter["add_step"], chapter["delta_step"]
-    gained = {}
-    for n in (18, 24):
-        gained[n] = np.mean([error_after(1, n, seed, add) - error_after(1, n, seed, delta) for seed in range(100, 132)])
-    assert gained[18] > 0.005 and gained[24] < -0.01
-
-
-def test_what_the_two_numbers_of_a_row_add_to_its_bits():
-    assert [2 * 16 / row for row in (16, 128)] == [2, 0.25]
+def test_what_the_two_numbers_of_a_row_add_to_its_bits(chapter):
+    width = chapter["empty"][0].shape[-1]
+    assert 2 * 16 / width == 2
 
 
 # --- fewer bits -----------------------------------------------------------------------------------
