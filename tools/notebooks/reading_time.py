@@ -1,7 +1,8 @@
 """How long a chapter takes to read: what it says of itself against what its words and lines of code need.
 
 A chapter has a core, the line of thought, and behind the heading *Further* sections that nobody has to read. The opener
-states the minutes of the core, and each section of *Further* begins with its own: ``*About 4 minutes.*``
+states the minutes of the core, and each section of *Further* begins with its own: ``*About 4 minutes.*`` If the opener
+gives the minutes of *Further*, they are the sum that a reader gets from its sections.
 """
 
 import re
@@ -18,6 +19,7 @@ STATED = re.compile(r"^\*\*Time\*\* about (\d+) minutes of reading, and .+ for t
 HEADING = re.compile(r"^(#{2,3}) (.+)$", re.M)
 EXERCISE = re.compile(r"Exercise \d")  # it states the minutes of its own work, and is read in the section before it
 ABOUT = re.compile(r"\s*\*About (\w+) minutes?\.\*")
+MORE = re.compile(r"\b(\d+) more minutes\b")  # of *Further*, in the opener
 
 
 def minutes(cells):
@@ -72,20 +74,32 @@ def check_time(path, notebook):
     exercises = sum(tag.startswith("exercise-") for cell in notebook.cells for tag in cell.metadata.get("tags", []))
     if stated and stated[2] and stated[2] != spelled(exercises):
         found.append(f"the first cell says {stated[2]} exercises; write: {spelled(exercises)}")
-    return found + [text for heading, cells in sections for text in check_section(heading, cells)]
+    found += [text for heading, cells in sections for text in check_section(heading, cells)]
+    more = MORE.search(notebook.cells[0].source) if notebook.cells else None
+    together = sum(stated_minutes(cells) or 0 for _, cells in sections)
+    if more and int(more[1]) != together:
+        found.append(f"the first cell says {more[1]} more minutes, the sections of *Further* say {together} in all")
+    return found
+
+
+def stated_minutes(cells):
+    """The minutes with which a section of *Further* begins; None if it does not state them, -1 for a word that is no number."""
+    about = ABOUT.match(cells[0].source.partition("\n")[2])
+    if about is None:
+        return None
+    return NUMBERS.index(about[1]) if about[1] in NUMBERS else int(about[1]) if about[1].isdigit() else -1
 
 
 def check_section(heading, cells):
     """What is wrong with the minutes that a section of *Further* states: they may be rounded up or down."""
-    takes = minutes(cells)
+    takes, stated = minutes(cells), stated_minutes(cells)
     nearest = max(1, round(takes))
     form = f"*About {nearest} minute{'s' if nearest > 1 else ''}.*"
-    about = ABOUT.match(cells[0].source.partition("\n")[2])
-    if about is None:
+    if stated is None:
         return [f"the section {heading!r} does not begin with its minutes; write: {form}"]
-    stated = NUMBERS.index(about[1]) if about[1] in NUMBERS else int(about[1]) if about[1].isdigit() else -1
     if abs(stated - takes) >= 1 and stated != nearest:
-        return [f"the section {heading!r} says {about[1]} minutes, computed are {takes:.1f}; write: {form}"]
+        said = ABOUT.match(cells[0].source.partition("\n")[2])[1]
+        return [f"the section {heading!r} says {said} minutes, computed are {takes:.1f}; write: {form}"]
     return []
 
 

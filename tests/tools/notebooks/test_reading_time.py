@@ -78,6 +78,15 @@ def test_a_section_of_further_says_its_minutes(text, said):
     assert check_time("01_small.ipynb", further(text)) == [said]
 
 
+@pytest.mark.parametrize(("more", "problems"), [("5 more minutes", []), ("4 more minutes", ["4"]), ("Further", [])])
+def test_the_opener_gives_further_the_minutes_of_its_sections(more, problems):
+    three, two = (f"### {name}\n\n*About {name} minutes.*\n\n" + "word " * n * WORDS for name, n in (("three", 3), ("two", 2)))
+    notebook = further(three, two)
+    notebook.cells[0].source += f" It takes {more}."
+    expected = [f"the first cell says {said} more minutes, the sections of *Further* say 5 in all" for said in problems]
+    assert check_time("01_small.ipynb", notebook) == expected
+
+
 def test_a_true_time_is_right(tmp_path):
     for stated in (25, 30, 35):
         path = chapter(tmp_path, TIME.format(stated), words=20 * WORDS - len(TIME.split()), lines=10 * LINES)
