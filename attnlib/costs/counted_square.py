@@ -44,7 +44,7 @@ def square_attention_on(memory, query, key, value, *, block=None):
     -----
     With :math:`N_q = \lceil q / block \rceil`, and :math:`N_k, N_v` likewise, it loads
     d (q N_k + k N_q) + k (q N_v + v N_q) + q k numbers and stores 2 q k + q v. For q = k = n, v = d and the largest
-    tile that fits into M numbers these are about 4 n² d / √M + 3 n²: less than Flash moves if M is less than d².
+    tile that fits into M numbers these are about 4 n² d / √M + 3 n²: less than Flash moves if M is less than 0.4 d².
 
     References
     ----------
