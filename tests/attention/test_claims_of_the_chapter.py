@@ -8,15 +8,15 @@ from attnlib.softmax import softmax, softmax_backward
 STARTS = range(16)
 
 
-def at_the_scores(n, d, seed, batch, draw="standard_normal"):
-    """The median length of the gradient at the scores, without the factor and with it."""
+def at_the_scores(n, d, seed, batch, draw="standard_normal", middle=np.median):
+    """The median (or mean) length of a query's gradient of the scores, without the factor and with it."""
     rng = np.random.default_rng(seed)
     query, key = rng.standard_normal((2, batch, n, d))
     if draw == "signs":
         query, key = np.sign(query), np.sign(key)
     value, d_out = rng.standard_normal((2, batch, n, 16))
     weights = [softmax(scale * query @ key.mT) for scale in (1, d**-0.5)]
-    return [np.median(np.linalg.norm(softmax_backward(d_out @ value.mT, P), axis=-1)) for P in weights]
+    return [middle(np.linalg.norm(softmax_backward(d_out @ value.mT, P), axis=-1)) for P in weights]
 
 
 @pytest.mark.parametrize("draw", ["standard_normal", "signs"])
@@ -26,6 +26,13 @@ def test_without_the_factor_the_typical_gradient_at_the_scores_collapses_with_fe
     narrow = np.array([at_the_scores(32, 64, seed, 16, draw) for seed in range(8, 16)])
     assert (narrow[:, 0] > scaled / 4).all()  # the control: with few features it does not
     assert np.allclose(scaled, 0.85, atol=0.06) and np.allclose(narrow[:, 1], 0.85, atol=0.06)  # with the factor, d does not matter
+
+
+def test_the_mean_gradient_of_the_scores_falls_far_less_than_the_median_because_a_few_queries_keep_large_ones():
+    both = np.array([at_the_scores(32, 1024, seed, 32, middle=lambda length: (length.mean(), np.quantile(length, 0.95))) for seed in range(8, 16)])
+    fall = both[:, 1, 0] / both[:, 0, 0]
+    assert (3 < fall).all() and (fall < 6.5).all()
+    assert (both[:, 0, 1] > 0.9).all()  # one query in twenty has a longer gradient than the median query has with the factor
 
 
 def test_with_512_keys_of_64_features_the_typical_gradient_is_twice_as_long_without_the_factor():
@@ -45,6 +52,12 @@ def test_a_typical_query_gives_one_of_32_unrelated_keys_nine_tenths_without_the_
         assert 0.12 < np.median(by_chance_and_by_match(64, 1 / 8, seed)[0]) < 0.17
 
 
+def test_the_mean_is_lower_because_in_about_one_query_of_ten_no_key_gets_half():
+    for seed in STARTS:
+        largest = by_chance_and_by_match(64, 1, seed)[0]
+        assert 0.78 < largest.mean() < 0.85 and 0.05 < (largest < 0.5).mean() < 0.14
+
+
 @pytest.mark.parametrize("d", [64, 1024])
 def test_the_root_lets_a_match_win_and_chance_not_and_neither_other_divisor_does_both(d):
     for seed in range(8, 16):
@@ -61,6 +74,23 @@ def test_with_few_features_a_match_does_not_win():
         assert by_chance_and_by_match(16, 1 / 4, seed)[1].mean() < 0.6
         chance, match = by_chance_and_by_match(4, 1 / 2, seed)
         assert match.mean() < 1.4 * chance.mean()
+
+
+@pytest.mark.parametrize(("keys", "low", "high"), [(32, 0.95, 0.98), (1024, 0.56, 0.64), (4096, 0.3, 0.37)])
+def test_among_more_keys_of_64_features_a_match_gets_less(keys, low, high):
+    for seed in range(8):
+        key = np.random.default_rng(seed).standard_normal((keys, 64))
+        few = min(keys, 128)
+        assert low < softmax(key[:few] @ key.T / 8).diagonal().mean() < high
+
+
+def test_the_figure_does_not_single_out_the_root():
+    """Another power passes it as well; the spread of the scores does single out the root."""
+    for seed in range(8):
+        chance, match = by_chance_and_by_match(256, 256**-0.6, seed)
+        assert chance.mean() < 0.1 and match.mean() > 0.98
+        query, key = np.random.default_rng(seed).standard_normal((2, 4000, 256))
+        assert abs((query * key).sum(axis=1).std() / 256**0.6 - 1) > 0.3
 
 
 def test_the_best_of_32_unrelated_scores_is_about_two_spreads():
