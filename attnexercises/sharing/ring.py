@@ -9,7 +9,7 @@ def striped_pairs(n, workers):
     size = n // workers
     worker, turn = np.indices((workers, workers))
     owner = (worker - turn) % workers
-    # token `owner + workers * t` comes no later than `worker + workers * t` if owner <= worker
+    # token `owner + workers * a` comes no later than `worker + workers * a` if owner <= worker
     return np.where(owner <= worker, size * (size + 1) // 2, size * (size - 1) // 2)
 
 
@@ -74,7 +74,7 @@ _STRIPED = Exercise(
         "Compare place a of the queries' stripe with place b of the keys' stripe. If a > b, the pair is visible; if a < b, it is "
         "hidden. Only for a = b does it matter which of the two workers has the smaller number.",
         "There are size (size - 1) / 2 pairs with a > b. Add `size` pairs if the owner of the keys has no larger number. In round "
-        "t worker w holds the keys of the worker t places to its left, counted around the ring.",
+        "`turn`, a worker holds the keys of the worker `turn` places to its left, counted around the ring.",
     ),
     why="Each worker has early and late tokens, so about half of the pairs of any two stripes are visible. Only the pairs at "
     "equal places depend on who comes first.",
