@@ -46,7 +46,7 @@ def heads_figure(weights, handed, *, heads, rows, columns, keys, caption, start=
     Two heads add up
     token  alive
     it     4.500
-    it gets for alive 4.5: left 1.5 + right 3.
+    it gets 4.5 for alive: left 1.5 + right 3.
       left, weight times what is handed over: cat 0.75 × 2 + mat 0.25 × 0 = 1.5
       right, weight times what is handed over: cat 0 × 1 + mat 1 × 3 = 3
       Sum over heads: 1.5 + 3 = 4.5
@@ -99,7 +99,7 @@ class Sums(Numbers):
     def sentence(self, row, column):
         """The whole in one sentence, as parts."""
         total = self._number(self.weights[row, column], "output")
-        said = [Part(self._rows[row], "output"), Part(" gets for "), Part(self._columns[column], "output"), Part(" "), total]
+        said = [Part(self._rows[row], "output"), Part(" gets "), total, Part(" for "), Part(self._columns[column], "output")]
         each = [[Part(f"{name} "), self._number(part)] for name, part in self._named(row, column)]
         return [*said, Part(": "), *joined(each, " + "), Part(".")]
 

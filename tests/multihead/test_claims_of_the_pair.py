@@ -58,6 +58,18 @@ def test_without_a_dot_the_first_letter_carries_its_own_note():
     assert 0.4 < guess[1] < 0.6 and 0.4 < guess[2] < 0.6
     several = induction([0, 1, 2, 1, 3, 1], 4)[-1]  # .mumrm has two followers of m
     np.testing.assert_allclose(several, [0, 0, 0.5, 0.5], atol=0.1)  # it cannot prefer the last
+    assert several.argmax() == 2  # argmax keeps the first follower
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("letters", [4, 10])
+def test_a_new_letter_at_the_end_finds_no_note(seed, letters):
+    """Its guess is almost even; the same text without it ends in a letter that came before, and finds one note."""
+    word = [0, *(1 + np.random.default_rng(seed).permutation(letters))]
+    text = [*word[:-1], word[1], word[-1]]
+    new = induction(text, letters + 1)[-1]
+    assert new.max() < 2.5 / len(text)  # one letter stands there twice
+    assert induction(text[:-1], letters + 1)[-1].max() > 0.9
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -121,6 +133,29 @@ def test_the_notes_are_read_by_the_keys_of_layer_2_and_by_nothing_else(seed):
     assert right.pop("keys") < 0.35 and min(right.values()) > 0.95
 
 
+def late_text(seed):
+    """Twelve letters, and then five others twice."""
+    return np.random.default_rng(seed).permutation(20)[[*range(17), *range(12, 17)]]
+
+
+@pytest.mark.parametrize("seed", range(100, 108))
+def test_the_trained_pair_writes_notes_at_the_first_places_only(seed):
+    """Behind twelve letters it fails, as it does not behind eight; the built pair is right anywhere."""
+    params = load_trained(TRAINED, "induction").params
+    one_back, right = [], {8: [], 12: []}
+    for one in range(25):
+        text = late_text(25 * seed + one)
+        for front, found in right.items():
+            logits, inside = transformer(text[12 - front :], params, heads=1)
+            found.append(logits.argmax(axis=-1)[front + 5 : -1] == text[18:])
+        one_back.append(np.diagonal(inside.weights[0][0], -1))  # of places 1 to 21
+    assert np.mean(right[8]) > 0.98 and np.mean(right[12]) < 0.1
+    one_back = np.mean(one_back, axis=0)
+    assert one_back[:11].min() > 0.9 and one_back[12:].max() < 0.3
+    built = induction([0, *(1 + text)], 21).argmax(axis=-1)
+    assert (built[18:-1] == 1 + text[18:]).all()
+
+
 # What eight starts at each of two rates came to, and the one that guesses right without the pair
 
 STARTS = json.loads(pair_starts.FILE.read_text(encoding="ascii"))
@@ -147,6 +182,23 @@ def test_the_queries_of_the_odd_start_read_its_notes(seed, letters):
         without = {reader: pair_starts.measured(params, tokens, (reader,))[2] for reader in pair_starts.READERS}
         needed = without.pop("queries" if is_odd else "keys")
         assert needed < 0.5 < 0.8 < min(without.values())
+
+
+@pytest.mark.parametrize("seed", range(100, 108))
+def test_the_notes_of_the_odd_start_tell_a_distance_and_no_letter(seed):
+    """Its queries read the notes of a text of other letters; with that text's second copy rotated, the distance is wrong."""
+    odd = load_trained(pair_starts.ODD, "odd").params
+    order = np.random.default_rng(seed).permuted(np.tile(np.arange(20), (25, 1)), axis=1)
+    text, other = order[:, :10], order[:, 10:]
+
+    def right(given):
+        x, theirs = (odd["tokens"][both] + odd["positions"][:20] for both in (np.hstack([text, text]), given))
+        noted, notes = (z + pair_starts.head(odd, 0, z, z, z)[0] for z in (x, theirs))
+        answer, _ = pair_starts.head(odd, 1, x + notes - theirs, noted, noted)
+        return (((noted + answer) @ odd["unembedding"]).argmax(axis=-1)[:, 10:-1] == text[:, 1:]).mean()
+
+    assert right(np.hstack([other, other])) > 0.98
+    assert right(np.hstack([other, np.roll(other, 3, axis=1)])) < 0.35
 
 
 @pytest.mark.thorough

@@ -24,7 +24,7 @@ def explained(column, **settings):
 
 def test_a_number_is_explained_head_by_head():
     said, steps = explained(0)
-    assert said == "it gets for noun 0.5: left 1.5 + right -1."
+    assert said == "it gets 0.5 for noun: left 1.5 + right -1."
     assert steps == {
         "left, weight times what is handed over": "a 0.75 × 2 + b 0.25 × 0 + c 0 × 1 = 1.5",
         "right, weight times what is handed over": "a 0.5 × 1 + b 0 × 7 + c 0.5 × (-3) = -1",
