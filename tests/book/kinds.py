@@ -19,6 +19,7 @@ LOOKED_AT = [
     "chapters/01_softmax.html",
     "chapters/02_attention.html",
     "chapters/03_gradients.html",
+    "chapters/13_pretrained.html",
     "chapters/api/page.html",
     "chapters/bibliography.html",
     "chapters/costs.html",

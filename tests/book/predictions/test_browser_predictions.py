@@ -210,7 +210,7 @@ def test_only_options_of_the_question_keep_their_notes_in_view(desk):
     notes = [block.answer.locator("li:visible") for block in blocks]
     for block, answer in zip(blocks[:2], ("14", "7"), strict=True):
         block.number(answer)
-    expect(blocks[1].verdict).to_contain_text("Each path gives one product of two slopes.")  # the note on any other number
+    expect(blocks[1].verdict).to_contain_text("Watch the signs.")  # the note on any other number
     blocks[2].choose("A")
     for found, count in zip(notes, (0, 0, 1), strict=True):
         expect(found).to_have_count(count)
