@@ -1,6 +1,7 @@
 """What chapter 4 says of its experiments, with other starts, other texts and the controls that should fail."""
 
 import re
+from collections import defaultdict
 from functools import cache
 
 import nbformat
@@ -23,26 +24,45 @@ def experiment(**how):
 @cache
 def recorded():
     with np.load(cheating.TARGET) as file:
-        return file["shares"], file["losses"]  # spread, start, layer(, question, place)
+        return file["shares"], file["losses"]  # start, layer(, question, place)
 
 
-def test_every_layer_without_a_mask_cheats_and_every_one_with_a_mask_is_honest():
-    cheated, honest = recorded()[0][0].swapaxes(0, 1)
-    assert cheated.shape == (10, 4, 8)
-    whole, masked, written, own = cheated.swapaxes(0, 1)
-    assert np.all(np.abs(whole.mean(axis=-1) - 0.895) < 0.01), "copying beats the 82% of a reader of the past"
-    assert np.all(whole[:, :7] > 0.99) and np.all(whole[:, 7] < 0.2), "the last place has nothing on its right"
-    assert np.all(np.abs(written.mean(axis=-1) - 0.05) < 0.015), "half of guessing"
-    assert np.all(written[:, :7] < 1 / 9), "worse than guessing at every place but the last"
-    assert np.all((1 / 9 < written[:, 7]) & (written[:, 7] < 0.17)), "where it is a little better"
-    assert np.all(own[:, 0] == 1), "at place 0 there is only the own word"
-    assert np.all((0.7 < own.mean(axis=-1)) & (own.mean(axis=-1) < 0.865)), "it copies the newest word"
-    assert honest[:, 3].max() < 0.05, "an honest layer does not"
-    assert np.all(np.abs(honest[:, 2].mean(axis=-1) - 0.823) < 0.005)
-    less = recorded()[1][0]
-    assert np.all(less[:, 0] < 0.13), "far below the 0.32 that the past allows"
-    assert np.all(np.abs(less[:, 1] - LEAST) < 0.005), "which an honest layer reaches"
-    assert np.array_equal(masked, written) and np.array_equal(honest[:, 1], honest[:, 2]), "two names for one test"
+def test_layers_without_a_mask_use_the_future_and_those_with_a_mask_do_not():
+    leaky, honest = recorded()[0].swapaxes(0, 1)
+    assert leaky.shape == (10, 2, 8)
+    whole, written = leaky.swapaxes(0, 1)
+    assert np.all(np.abs(whole.mean(axis=-1) - 0.89) < 0.01)
+    assert np.all(whole[:, :7] > 0.995), "100% at seven places"
+    assert np.all((whole[:, 7] > 0.115) & (whole[:, 7] < 0.165)), "12% to 16% at the last"
+    assert np.all(np.abs(written.mean(axis=-1) - 0.05) < 0.015)
+    assert np.all(written[:, :7] < 1 / 9), "below guessing at the seven places"
+    assert np.array_equal(honest[:, 0], honest[:, 1]), "the same in both tests"
+    assert np.all(np.abs(honest.mean(axis=(1, 2)) - 0.823) < 0.005)
+
+
+def test_no_reader_of_the_past_reaches_the_training_loss_of_the_layers_without_a_mask():
+    names, losses = experiment(), recorded()[1]
+    least = names["least_loss"](names["lessons"])
+    assert f"{least:.2f}" == "0.18" and np.all(losses[:, 0] < least) and np.all(losses[:, 1] > least)
+    assert {f"{loss:.2f}" for loss in losses[:, 0]} == {"0.12"}
+    assert names["least_loss"](names["lessons"][:10]) < 0.12, "ten sentences can be remembered"
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_least_loss_is_that_of_a_table_of_beginnings(seed):
+    """Counted in another way; any other answers to the same beginnings cost more."""
+    names = experiment()
+    words, rng = names["sentences"](20, seed=seed), np.random.default_rng(seed)
+    after = defaultdict(list)
+    for sentence in words:
+        for i in range(8):
+            after[tuple(sentence[: i + 1])].append(np.eye(9)[sentence[i + 1]])
+
+    def loss(answer):
+        return sum(np.sum((np.array(targets) - answer(targets)) ** 2) for targets in after.values()) / (20 * 8)
+
+    assert np.isclose(names["least_loss"](words), loss(lambda targets: np.mean(targets, axis=0)))
+    assert loss(lambda targets: np.mean(targets, axis=0) + 0.05 * rng.standard_normal(9)) > names["least_loss"](words)
 
 
 def test_the_least_loss_of_a_reader_of_the_past():
@@ -56,35 +76,20 @@ def test_the_least_loss_of_a_reader_of_the_past():
         assert sum(chance * np.sum((other - word) ** 2) for chance, word in zip(chances, np.eye(9), strict=True)) > mean
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize("seed", range(100, 116, 2))
-def test_other_lessons_teach_the_same(seed):
-    (cheated, honest), _ = cheating.shares(experiment(seed=seed), 0, 0.05)
-    assert abs(cheated[0].mean() - 0.895) < 0.01 and 0.03 < cheated[2].mean() < 0.08 and cheated[3, 0] > 0.5
-    assert abs(honest[2].mean() - 0.823) < 0.015
-
-
-def test_a_word_follows_itself_once_in_45_times():
-    drawn = experiment()["sentences"](20_000, seed=5)
-    assert abs(np.mean(drawn[:, 1:] == drawn[:, :-1]) - 1 / 45) < 0.002
-
-
 def test_what_is_recorded_is_what_the_page_shows():
     """The table below the cell shows start 0; that the cell still computes this table is tested with the notebook."""
     cell = next(cell for cell in nbformat.read(cheating.CHAPTERS / "04_masks.ipynb", as_version=4).cells if cell.id == "cheat-run")
-    rows = cell.outputs[0].data["text/plain"].splitlines()[-3:]
-    copies, honest = recorded()[0][0][0].mean(axis=-1)  # layer, question
-    losses = recorded()[1][0][0]
-    for row, loss, right in zip(rows, losses[[0, 1, 0]], (copies[0], honest[1], copies[2]), strict=True):
-        assert re.search(rf" {loss:.2f} .* {right:.0%} ", row), row
-    assert rows[2].split()[-1] == f"{copies[3]:.0%}", "names the newest word"
+    rows = cell.outputs[0].data["text/plain"].splitlines()[-4:]
+    shares, losses = recorded()[0][0].mean(axis=-1).ravel(), recorded()[1][0].repeat(2)  # layer, question
+    for row, loss, right in zip(rows, losses, shares, strict=True):
+        assert re.search(rf" {loss:.2f} .* {right:.0%}$", row.rstrip()), row
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("start", cheating.STARTS)
 def test_all_that_is_recorded(start):
-    now, _ = cheating.shares(experiment(), start, cheating.SPREADS[0])
-    assert np.allclose(now, recorded()[0][0][start], atol=0.02)
+    now, losses = cheating.shares(experiment(), start)
+    assert np.allclose(now, recorded()[0][start], atol=0.02) and np.allclose(losses, recorded()[1][start], atol=1e-3)
 
 
 def test_the_suspect_shows_its_fill_in_one_row_only():
@@ -212,16 +217,20 @@ def test_dropout_moves_the_past_unless_both_runs_draw_the_same():
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_nan_or_infinity_in_a_padded_value_reaches_the_output_and_zeros_do_not(seed):
-    scores, value = np.random.default_rng(seed).standard_normal((2, 5, 5))
-    weights = softmax(np.where(np.arange(5) < 3, scores, -np.inf))
+@pytest.mark.parametrize("garbage", [np.nan, np.inf])
+def test_nan_or_infinity_in_a_padded_value_reaches_the_output_and_zeros_do_not(seed, garbage):
+    query, key, value = np.random.default_rng(seed).standard_normal((3, 5, 5))
+    real = np.arange(5) < 3
+    weights = softmax(np.where(real, query @ key.T, -np.inf))
     assert not weights[:, 3:].any()
-    for garbage in np.nan, np.inf:
-        value[3:] = garbage
-        with np.errstate(invalid="ignore"):
-            assert np.isnan(weights @ value).all()
+    value[3:] = garbage
+    with np.errstate(invalid="ignore"):
+        assert np.isnan(weights @ value).all()
     value[3:] = 0
     assert np.isfinite(weights @ value).all()
+    key[3:] = garbage  # in a padded key it does no harm, if −∞ is written over its score
+    with np.errstate(invalid="ignore"):
+        assert np.array_equal(softmax(np.where(real, query @ key.T, -np.inf)), weights)
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -232,12 +241,10 @@ def test_a_leak_spreads_through_a_second_layer(seed):
     wrong = right.copy()
     wrong[2, 5] = True
     start = np.random.default_rng(seed).standard_normal((8, 4))
-    other = start.copy()
-    other[5] = 1.0
 
-    def moved(*layers):
+    def moved(*layers, token=5):
         outs = []
-        for x in (start, other):
+        for x in (start, np.where(np.arange(8)[:, np.newaxis] == token, 1.0, start)):
             for mask in layers:
                 x = x + attention(x, x, x, mask=mask)[0]
             outs.append(x)
@@ -245,12 +252,25 @@ def test_a_leak_spreads_through_a_second_layer(seed):
 
     assert moved(right, right) == {5, 6, 7}
     assert moved(wrong) == {2, 5, 6, 7}
-    assert moved(wrong, right) == {2, 3, 4, 5, 6, 7}
+    assert moved(wrong, right) == {2, 3, 4, 5, 6, 7}, "of these, 2, 3 and 4 come before token 5"
+    assert [token for token in range(3, 8) if 2 in moved(right, wrong, token=token)] == [3, 4, 5]
 
 
-def test_ten_thousand_added_to_the_four_scores_of_the_question_is_exact():
-    row = np.array([1, 2, 0.5, 3], "f")
-    assert np.array_equal(softmax(row + np.float32(-1e4)), softmax(row))
+@pytest.mark.parametrize("hidden", range(16))
+def test_ten_thousand_added_to_the_four_scores_of_the_question_is_exact(hidden):
+    """It hides some of the four keys, and does nothing if it is added to all."""
+    row, hide = np.array([1, 2, 0.5, 3], "f"), (hidden >> np.arange(4) & 1).astype(bool)
+    weights = softmax(row + np.float32(-1e4) * hide)
+    kept = row if hide.all() else np.where(hide, -np.inf, row)
+    assert np.array_equal(weights, softmax(kept))
+    assert np.exp(np.float32(-9990)) == 0
+
+
+def test_the_lowest_number_of_float16_overflows_when_it_is_added_to_minus_16():
+    lowest = np.finfo("e").min
+    with np.errstate(over="ignore"):
+        assert np.all(np.array([-16, -17, -20, -1000], "e") + lowest == -np.inf)
+    assert np.all(np.isfinite(np.array([-15.9, 0, 1, 2, 0.5, 3], "e") + lowest))
 
 
 @pytest.mark.parametrize("seed", range(8))

@@ -12,12 +12,11 @@ import numpy as np
 
 CHAPTERS = Path(__file__).resolve().parents[2] / "chapters"
 TARGET = CHAPTERS / "data" / "cheating.npz"
-STARTS, SPREADS = range(10), (0.05,)
+STARTS = range(10)
 ABOUT = """Made by tools/recorded/cheating.py with a cell of chapter 4.
-`shares` has the axes: spread of the start (0.05), start (0 to 9), layer (learned without a mask, with the future
-hidden), question, place. The questions: is the right word named in the whole sentence, with everything in sight; with
-the future hidden; while the sentence is being written; is the own word named then?
-`losses` has the axes: spread, start, layer."""
+`shares` has the axes: start (0 to 9, entries of size 0.05), layer (learned without a mask, with the causal mask),
+question, place. The questions: is the right word named in the whole sentence; while the sentence is being written?
+`losses` has the axes: start, layer; it is the training loss."""
 
 
 def experiment(seed=0):
@@ -30,17 +29,18 @@ def experiment(seed=0):
     lessons = "sentences(300, seed=0)"
     assert source.count(lessons) == 1
     exec(compile(source.replace(lessons, f"sentences(300, seed={seed})"), "cheat-run", "exec"), names)
+    exec(compile(cells["least-loss-run"].partition("\nprint")[0], "least-loss-run", "exec"), names)
     return names
 
 
-def shares(names, start, spread):
-    """What both layers name right after one start, (layer, question, place), and their losses."""
-    both = [names["train"](causal, start=start, spread=spread) for causal in (False, True)]
-    return [names["by_place"](matrices) for matrices, _, _ in both], [losses[-1] for _, losses, _ in both]
+def shares(names, start):
+    """What both layers name right after one start, (layer, question, place), and their training losses."""
+    both = {causal: names["train"](causal, start=start) for causal in (False, True)}
+    return [names["by_place"](matrices, causal) for causal, (matrices, _) in both.items()], [loss for _, loss in both.values()]
 
 
 if __name__ == "__main__":
     names = experiment()
-    found, losses = zip(*(zip(*(shares(names, start, spread) for start in STARTS)) for spread in SPREADS))
+    found, losses = zip(*(shares(names, start) for start in STARTS))
     np.savez_compressed(TARGET, shares=np.array(found), losses=np.array(losses), about=ABOUT)
     print(np.array(found).shape, TARGET.stat().st_size, "bytes")
