@@ -106,6 +106,23 @@ def rows_won(A):
     return int((A.argmax(axis=1) == np.arange(len(A))).sum())
 
 
+def look_back(params, texts):
+    """The previous-token score of layer 1 where a letter is asked for."""
+    return previous_token_score(transformer(texts.tokens, params, heads=1)[1].weights[0], keep=texts.keep)[0]
+
+
+def beside_even(seed, size, steps):
+    """Two layers, of which the second looks evenly at all letters: its queries and keys are zero, and so are their slopes."""
+    rng = np.random.default_rng(seed)
+    start = init_transformer(rng, **size)
+    start |= {name: np.zeros_like(start[name]) for name in ("1.query_weight", "1.key_weight")}
+    params, _ = train(
+        start, lambda: words(rng), lambda params, batch: transformer_loss(params, batch, heads=1), steps=steps,
+        rate=lambda step: warmup_cosine(step, steps, peak=0.01, warmup=20),
+    )  # fmt: skip
+    return params
+
+
 def two(seed, steps=300):
     size = dict(vocabulary=20, n=24, m=48, heads=1, layers=2)
     kept, losses = learn(seed, words, steps, size, heads=1)
@@ -127,14 +144,15 @@ def two(seed, steps=300):
         right(end, texts, heads=1, without=gone)
         for gone in ({(0, 0)}, {(0, 0): mean[0, 0]}, {(1, 0)}, {(1, 0): mean[1, 0]})
     ]
-    alone, beside = learn(seed, words, steps, size | dict(layers=1), heads=1)
+    _, beside = learn(seed, words, steps, size | dict(layers=1), heads=1)
     grids = circuits(end)
     by_chance = circuits(init_transformer(np.random.default_rng(seed), **size))[0]
     return dict(
         start=seed, plateau=losses[50:60].mean(), beside=beside[50:60].mean(), half=half,
         previous=curves[steps][0], induction=curves[steps][1], right=curves[steps][2], without=without,
-        seen=guesses_seen(end, texts, heads=1, without={(0, 0): mean[0, 0]}),
-        alone=previous_token_score(transformer(texts.tokens, alone[steps], heads=1)[1].weights[0], keep=new)[0],
+        seen=[guesses_seen(end, texts, heads=1, without={(i, 0): mean[i, 0]}) for i in (0, 1)],
+        asked=look_back(end, texts), even=look_back(beside_even(seed, size, steps), texts),
+        negative=int((np.diag(grids[1]) < 0).sum()),
         circuits=[rows_won(A) for A in grids], by_chance=rows_won(by_chance),
     )  # fmt: skip
 
