@@ -15,7 +15,7 @@ from attnlib.attention import attention
 ROOT = Path(__file__).resolve().parents[2]
 CHAPTER = ROOT / "chapters" / "02_attention.ipynb"
 PICTURE = ROOT / "chapters" / "diagrams" / "looks.svg"
-CELLS = ("sentence-table", "version-2-run")
+CELLS = ("sentence-features", "sentence-table", "version-2-run")
 
 SENTENCE = "The cat sat on the mat because it was tired ."
 ASKS = "it"
