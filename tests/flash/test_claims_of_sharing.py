@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from attnlib.attention import attention, attention_backward
-from attnlib.flash import flash_attention, flash_attention_backward, merge_partials
+from attnlib.flash import flash_attention, flash_attention_backward
 from attnlib.flash.tiles import plan_for
 
 CHAPTER = Path(__file__).resolve().parents[2] / "chapters/08_sharing.ipynb"
