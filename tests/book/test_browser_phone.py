@@ -23,6 +23,11 @@ HITS = """() => [...document.querySelectorAll('input[type=radio]')].filter(input
     const boxes = [...input.closest('label').getClientRects()];
     return [boxes[0].height, input.closest('label').innerText.slice(0, 30)];
 }).filter(([height]) => height < 36)"""
+# The least distance between two neighbouring choices of a question, below zero where they overlap.
+LEAST_GAP = """() => Math.min(...[...document.querySelectorAll('.predict.choose > ul')].filter(list => list.checkVisibility()).flatMap(list => {
+    const boxes = [...list.querySelectorAll('label')].map(label => [...label.getClientRects()]);
+    return boxes.slice(1).map((box, at) => box[0].top - boxes[at].at(-1).bottom);
+}))"""
 # How far the second row of each line of code that goes on in one stands behind the first.
 HANGING = """() => [...document.querySelectorAll('.cell_input pre')].filter(pre => pre.checkVisibility()).flatMap(pre => {
     const rows = [], range = document.createRange();
@@ -48,6 +53,20 @@ def test_letters_have_12_pixels_and_choices_are_easy_to_hit(phone, name):
     page = phone.open(name)
     assert page.evaluate(SMALL) == []
     assert page.evaluate(HITS) == []
+
+
+def test_choices_are_easy_to_hit_in_the_fonts_of_the_phone(phone):
+    """The book's own font may come late or not at all, and a line of another one is lower."""
+    phone.page.route("**/*.woff2", lambda route: route.abort())
+    try:
+        assert phone.open("chapters/review.html").evaluate(HITS) == []
+    finally:
+        phone.page.unroute("**/*.woff2")
+        phone.faults[:] = [fault for fault in phone.faults if "ERR_FAILED" not in fault]  # the fonts that this test refused
+
+
+def test_no_choice_lies_over_another(phone):
+    assert phone.open("chapters/review.html").evaluate(LEAST_GAP) >= 0
 
 
 @pytest.mark.parametrize("name", ["chapters/02_attention.html"])
