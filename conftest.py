@@ -27,6 +27,8 @@ os.environ.setdefault("ATTNLIB_PROGRESS", "off")
 os.environ.setdefault("ATTNLIB_LIBRARY", "off")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # what a command answers, and a test that calls it in this process
+
 collect_ignore_glob = ["my_attention*.py", "*/my_attention*.py"]  # a reader's own file is not ours to run
 
 COUNTED = "checked "  # what a test counts: record_property("checked links", 12)
@@ -46,15 +48,22 @@ def pytest_runtest_protocol(item):
     """Each test leaves behind what it found. A hook, since a fixture would cost all the tests as much as their asserts.
 
     A chapter's first cell, run in a test, shortens how arrays are printed and sets how figures are drawn. An example of the exercises begins as a new
-    session does, whichever other examples ran before it.
+    session does, whichever other examples ran before it. And a command that a test calls in this process, such as the
+    build, sets handlers of signals that would stay.
     """
+    handlers = {number: signal.getsignal(number) for number in SIGNALS}
     with np.printoptions(), pytest.MonkeyPatch.context() as patch, matplotlib.rc_context():
         if item.name.startswith("attnexercises."):
             from attnexercises.reader import record
 
             patch.setattr(record, "_memory", {})
             patch.setattr(record, "_last_checks", {})
-        return (yield)
+        try:
+            return (yield)
+        finally:
+            for number, handler in handlers.items():
+                if signal.getsignal(number) is not handler:
+                    signal.signal(number, handler)
 
 
 def compare_outputs(cell, test, ref, skip_compare=None):
