@@ -22,7 +22,7 @@ def main():
     parser.add_argument("folder", type=Path, help="where the PNG files go")
     parser.add_argument("pages", nargs="*", help="paths below the site's root; default: every page")
     parser.add_argument("--site", type=Path, default=ROOT / "_build" / "html", help="default: _build/html")
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()  # also FOLDER --site SITE PAGE
     if not options.site.is_dir():
         sys.exit(f"screenshots: {options.site} is missing; run: make book")
     if browser.chromium() is None:
