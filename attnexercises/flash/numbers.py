@@ -128,6 +128,6 @@ _SCORES = value_exercise(
                 "the bytes of one number.",
     ),
     why="(n + 1)(n + 1) - n n is 2 n + 1, which is a row, a column and the corner.",
-    insight="A single token costs one MiB of scores in one layer, and the next token costs more. Its queries "
-                "always take 4 KiB.",
+    insight="A single token costs one MiB of scores in one layer, and the next token costs more. With 64 features, "
+                "its queries always take 4 KiB.",
 )  # fmt: skip

@@ -60,6 +60,9 @@ FLASH_TRAFFIC = Exercise(
         Mistake("all_for_queries", ("(capacity - 2 * d) -> capacity", "(2 * d + 3) -> d"),
                 "You gave all room to the queries themselves. What else lies in the fast memory while their outputs "
                 "are computed?", 2, sets="room"),
+        Mistake("only_matrices", ("(capacity - 2 * d) -> capacity", "(2 * d + 3) -> (2 * d)"),
+                "You gave all room to the queries and their outputs. The maximum, the sum and the score of each query need room, "
+                "too, and so does the key with its value.", 2, sets="room"),
         Mistake("quarter", ("(capacity - 2 * d) -> capacity // 4", "(2 * d + 3) -> d"),
                 "A quarter of the room for the queries is the rule of the first paper. Here the queries get all the "
                 "room that is left.", 2, sets="room"),
