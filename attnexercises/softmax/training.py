@@ -45,6 +45,12 @@ def _one_by_one(scores, now, following, rate):
     return after
 
 
+def _not_fused(weights, right):
+    """Through the slopes of the weights and the softmax's own backward pass, for the mistake `not_fused`."""
+    d_weights = -right / weights
+    return weights * (d_weights - (weights * d_weights).sum(axis=-1, keepdims=True))
+
+
 def _pairs(rng, letters, count, rate=2.5):
     """Pairs in which the first two letters repeat, and the last letter is never read."""
     now = rng.integers(letters - 1, size=count)
@@ -120,6 +126,9 @@ SCORE_TABLE_STEP = Exercise(
             "Only the score of the letter that followed gets a gradient; the others of its row have to give way.", 1, sets="slope"),
         Mistake("weights_slope", "(weights - right) -> (-right / weights)",
             "This is the slope with respect to the weights; the softmax still lies between them and the scores.", 1, sets="slope"),
+        Mistake("not_fused", "d_rows = (weights - right) / len(now) -> d_rows = _not_fused(weights, right) / len(now)",
+            "You went through the slope -1/p of the weights. On paper the result is p - y, but where a weight is 0 this is infinity "
+            "times 0. Compute p - y itself.", 1, shows="lost"),
         Mistake("two_steps", "return scores - rate * d_scores -> return scores - 2 * rate * d_scores",
             "The step is twice as long as rate times the gradient.", 3, sets="end"),
         Mistake("no_softmax", "(weights - right) -> (rows - right)",

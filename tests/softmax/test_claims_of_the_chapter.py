@@ -177,6 +177,52 @@ def test_a_larger_rate_only_moves_the_line(page, rate):
     assert page["steps_for"](8, "cross-entropy", rate) <= page["steps_for"](8, "cross-entropy", 1), "it harms cross-entropy nowhere here"
 
 
+def steps_of_adam(upstream, lead, rate):
+    x, first, second = np.array([1.0 + lead, 1.0, 0.1]), np.zeros(3), np.zeros(3)
+    for step_number in range(1, 1000):
+        weights = softmax(x)
+        slope = softmax_backward(upstream(weights), weights)
+        first, second = 0.9 * first + 0.1 * slope, 0.99 * second + 0.01 * slope**2
+        x = x - rate * (first / (1 - 0.9**step_number)) / (np.sqrt(second / (1 - 0.99**step_number)) + 1e-8)
+        if x.argmax() == 1:
+            return step_number
+
+
+@pytest.mark.parametrize("rate", [0.03, 0.1, 0.3, 1.0])
+def test_adam_hides_the_difference_between_the_losses(page, rate):
+    for lead in (8, 11, 15):
+        steps = [steps_of_adam(upstream, lead, rate) for upstream in page["upstreams"].values()]
+        assert max(steps) < 2 * min(steps), (lead, steps)
+    crossed, linear = (page["steps_for"](8, name, 1) for name in ("cross-entropy", "1 − weight of sofa"))
+    assert linear > 100 * crossed, "the control: plain descent does not hide it"
+
+
+def test_a_rate_of_60_000_wins_until_the_lead_is_large(page):
+    fast, usual = ([page["steps_for"](lead, name, rate) for lead in range(2, 19)] for name, rate in (("1 − weight of sofa", 60_000), ("cross-entropy", 1)))
+    assert [a < b for a, b in zip(fast, usual, strict=True)] == [lead < 14 for lead in range(2, 19)]
+
+
+def test_the_slope_of_the_weights_becomes_infinite_before_the_weight_is_zero(page):
+    assert [page["breaks"](kind) for kind in (np.float16, np.float32, np.float64)] == [12, 89, 710]
+    for kind, lead in ((np.float16, 12), (np.float32, 89), (np.float64, 710)):
+        exponentials = np.exp(np.array([0, -lead, -lead - 0.9], kind))
+        weights = exponentials / exponentials.sum()
+        assert weights[1] > 0 and np.isfinite(weights - np.array([0, 1, 0], kind)).all(), "p - y is finite there"
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_no_table_beats_the_frequencies(seed):
+    draw = np.random.default_rng(seed)
+    f, p = draw.dirichlet(np.ones(5)), draw.dirichlet(np.ones(7))[:5]  # p gives something to letters that never follow
+    gap, bound = (f * np.log(f / p)).sum(), (f - p).sum()
+    assert gap >= bound >= 0
+
+
+def test_a_step_that_is_too_long_does_not_arrive(page):
+    short, long = (trained(page, step, rate)[1][-1] for rate in (4.0, 200.0))
+    assert short < 0.76 and long > 1
+
+
 def test_the_loss_curves_upwards_along_every_direction():
     for seed in SEEDS:
         rng = np.random.default_rng(seed)
@@ -260,6 +306,12 @@ def test_the_typical_row_has_decided_and_open_rows_carry_most_of_the_length(page
         length, is_open = page["lengths_of_gradients"](30, seed, candidates)
         assert np.median(length) < 0.02 * length.mean()
         assert is_open.mean() < 0.25 and length[is_open].sum() > 0.7 * length.sum()
+
+
+def test_with_a_single_upstream_gradient_it_only_gets_shorter(page):
+    lengths = np.array([[page["lengths_of_gradients"](s, seed, 32, True)[0].mean() for s in (0.1, 1, 2.1, 5, 10, 30)] for seed in SEEDS[:8]])
+    assert np.all(np.diff(lengths.mean(axis=0)) < 0), lengths
+    assert np.all(lengths.max(axis=1) < 1.05 * lengths[:, 0]), "no seed rises"
 
 
 @pytest.mark.parametrize("spread", [2, 5, 10, 20, 30])
