@@ -133,6 +133,21 @@ def test_the_traffic_halves_where_the_memory_doubles_and_is_a_ninth_of_the_plain
     assert round(plain / n**2, 1) == 7.2 and round(flash / n**2, 1) == 0.8 and 8.7 < plain / flash < 9.3
 
 
+def test_with_chapter_6s_limit_of_128_the_quotient_stays_below_five():
+    rows = {most: (min((83_456 - 64) // 65, most), min((83_456 - 194) // 258, most)) for most in (128, 10**6)}
+    assert rows[10**6][1] == 322
+    quotients = {
+        most: [
+            count_traffic(n, n, 64, backward=True, block_q=plain, block_k=plain).total
+            / count_traffic(n, n, 64, method="flash", backward=True, block_q=1, block_k=keys).total
+            for n in (512, 1024, 4096, 32768)
+        ]
+        for most, (plain, keys) in rows.items()
+    }
+    assert max(quotients[128]) < 5 < quotients[10**6][1]
+    assert all(a < b for most in rows for a, b in zip(quotients[most], quotients[most][1:], strict=False))
+
+
 @pytest.mark.parametrize("score", [-30.0, -2.0, 0.0, 0.3, 3.0, 30.0])
 def test_all_in_float32_four_equal_hidden_keys_have_the_weight_one_each(score):
     def weights(added, kind):
@@ -180,6 +195,22 @@ def test_an_output_in_bfloat16_moves_the_terms_of_the_row_mean_by_less_than_half
         d_out, out = np.random.default_rng(seed).standard_normal((2, 200, 64))
         off = np.abs(d_out * to_bfloat16(out) - d_out * out)
         assert (off <= 0.004 * np.abs(d_out * out)).all() and (off > 0.003 * np.abs(d_out * out)).any()
+
+
+@pytest.mark.parametrize("shared, output_is_worse", [(0, False), (1, False), (10, True), (100, True)])
+def test_a_rounded_output_is_worse_than_a_rounded_logsumexp_where_all_values_share_a_large_part(shared, output_is_worse):
+    def relative(seed, **rounded):
+        d_out, query, key, value = case(seed, 32, 200, 64, 64)
+        value = value + shared
+        out, logsumexp = flash_attention(query, key, value)
+        gradient = lambda out, ell: flash_attention_backward(d_out, query, key, value, out, ell)[0]
+        right = gradient(out, logsumexp)
+        found = gradient(to_bfloat16(out) if rounded.get("out") else out, to_bfloat16(logsumexp) if rounded.get("ell") else logsumexp)
+        return (np.linalg.norm(found - right, axis=1) / np.linalg.norm(right, axis=1)).mean()
+
+    for seed in STARTS:
+        of_out, of_ell = relative(seed, out=True), relative(seed, ell=True)
+        assert (of_out > 1.5 * of_ell) if output_is_worse else (1.5 * of_out < of_ell), (of_out, of_ell)
 
 
 CUTS = np.array([0, 9, 21, 40, 47, 60, 61, 83, 100])
@@ -259,6 +290,8 @@ def test_the_local_backward_is_the_global_one(seed, size):
     assert worst(only[1:], (right[1][: CUTS[1]], right[2][: CUTS[1]])) < 1e-12
     assert np.abs(only[0] - right[0]).max() > 1e-3
     assert off(ell=0) > 1e-4  # the logsumexp as a constant
+    d_query, d_key, d_value = zip(*workers(d_out, query, key, value, whole, parts, ell=0), strict=True)
+    assert np.abs(np.concatenate(d_value) - right[2]).max() < 1e-12 < 1e-4 < np.abs(np.concatenate(d_key) - right[1]).max()  # dV is right all the same
     assert off(ell=-1) > 1e-4
     assert off(share=False) > 1e-2
 

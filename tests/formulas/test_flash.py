@@ -79,7 +79,7 @@ def test_one_tile_more(rng):
 
 
 def test_forward_traffic():
-    r"""\begin{aligned} &\text{Flash:}\\ &\quad \frac{2nd}{M}\cdot 2nd = \frac{4\,n^2d^2}{M}\\[4pt]
+    r"""\begin{aligned} &\text{Flash, about, for } d \ll M \ll nd\text{:}\\ &\quad \frac{2nd}{M}\cdot 2nd = \frac{4\,n^2d^2}{M}\\[4pt]
     &\text{Plain, at least:}\\ &\quad 4n^2 \end{aligned}"""
     n, d, fast = 10**5, 50, 2 * 10**4  # 1 far below d, d below M, M below nd: what the formulas leave out is small
     passes, closed = 2 * n * d / fast * 2 * n * d, 4 * n**2 * d**2 / fast
@@ -96,7 +96,7 @@ def test_forward_traffic():
 
 def test_backward(rng):
     r"""\begin{aligned} D &= \operatorname{rowsum}(dO\odot O)\\ S &= c\,Q_{\mathcal R}K_{\mathcal C}^{\top}\\ P &=
-    e^{S-\ell}\\ dP &= dO_{\mathcal R}\,V_{\mathcal C}^{\top}\\ dS &= P\odot(dP - D)\\ dV_{\mathcal C} &\mathrel{+}= P^{\top}dO_{\mathcal
+    e^{S-\ell_{\mathcal R}}\\ dP &= dO_{\mathcal R}\,V_{\mathcal C}^{\top}\\ dS &= P\odot(dP - D_{\mathcal R})\\ dV_{\mathcal C} &\mathrel{+}= P^{\top}dO_{\mathcal
     R}\\ dQ_{\mathcal R} &\mathrel{+}= c\,dS\,K_{\mathcal C}\\ dK_{\mathcal C} &\mathrel{+}=
     c\,dS^{\top}Q_{\mathcal R} \end{aligned}"""
     query, key, value, d_out = heads_of(rng)
