@@ -168,7 +168,9 @@ _MASKED = Exercise(
         "axis, give them harmless scores, and put zeros in at the end.",
     ),
     why="Rows with nothing to look at keep their scores, so that no infinity meets another, and are set to zero at the end. The "
-    "library replaces their maximum by 0 instead; the weights are the same.",
+    "library replaces their maximum by 0 instead; the weights are the same. Replacing each NaN by 0 at the end, with `np.nan_to_num`, "
+    "gives the same weights, too, as long as the scores are finite. But a NaN among the visible scores would then vanish, and "
+    "nobody would look for its cause.",
     insight="Hidden keys get exactly 0, whatever their scores: as if they had been deleted.",
 )  # fmt: skip
 
