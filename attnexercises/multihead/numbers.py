@@ -37,7 +37,8 @@ _PARAMETERS = value_exercise(
             "The weights are right, but a bias has one number per column, for all heads together.", 2),
         Mistake("bias_for_a_head", lambda: 4 * 768**2 + 4 * 12,
             "The weights are right, but you gave each head a bias of one number. A bias has one number per column.", 2),
-        Mistake("no_out_bias", lambda: 4 * 768**2 + 3 * 768, "The out projection has a bias, too. It is as long as a token.", 2),
+        Mistake("three_biases", lambda: 4 * 768**2 + 3 * 768,
+            "One bias is missing. The out projection has one, and the keys have one, too: it never learns, but it is a parameter.", 2),
         Mistake("one_bias", lambda: 4 * 768**2 + 768,
             "One bias is there, as long as a token. Each of the four projections has its own.", 2),
         Mistake("bias_numbers", lambda: 4 * 768**2 + 4,
@@ -56,7 +57,8 @@ _PARAMETERS = value_exercise(
     ),
     why="The heads share the columns of one matrix, and 12 times 64 columns make 768. How many heads there are makes no difference "
     "to the count.",
-    insight="Any number of heads that divides m gives the same count: heads are a way to use parameters, not to add some.",
+    insight="Any number of heads that divides m gives the same count: heads use parameters, they add none. The 768 key biases count, "
+    "although they never learn (chapter 3).",
 )  # fmt: skip
 
 

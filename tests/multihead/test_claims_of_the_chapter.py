@@ -25,19 +25,51 @@ def test_two_heads_deliver_two_features_for_all_values(seed):
     np.testing.assert_allclose(brought, wanted, atol=1e-4)
 
 
+def drawn_words(seed, count):
+    """Tokens of three words, by name and random value, and what sat wants of them: feature 0 of mat, feature 1 of cat."""
+    values = np.random.default_rng(seed).uniform(0, 9, (count, 3, 2))
+    names = np.broadcast_to(np.eye(3), (count, 3, 3))
+    return np.concatenate([names, values], axis=2), np.stack([values[:, 1, 0], values[:, 0, 1]], axis=1)
+
+
 @pytest.mark.parametrize("seed", range(8))
-def test_a_head_tuned_to_two_tables_misses_the_others(seed):
-    """Two heads get all twenty; the cheat is right for the values of the chapter only. The rows of the names tune a third table."""
-    tables = np.random.default_rng(seed).uniform(0, 9, (20, 3, 2))
-    wanted = np.stack([tables[:, 1, 0], tables[:, 0, 1]], axis=1)
-    means = tables[:, :2].mean(axis=1)
-    named = np.hstack([means, np.ones((20, 1))])  # half a cat's name and half a mat's
-    both = np.stack([tables[:, 1] @ [1, 0], tables[:, 0] @ [0, 1]], axis=1)  # one hot weights, a matrix for each
-    two, three = (x[: x.shape[1]] for x in (means, named))
-    tuned = means @ np.linalg.solve(two, wanted[:2]), named @ np.linalg.solve(three, wanted[:3])
-    right = [np.isclose(found, wanted, atol=1e-3).all(axis=1).sum() for found in (*tuned, means * 5 / 3, both)]
-    assert right == [2, 3, 0, 20]
-    np.testing.assert_allclose(np.mean([[1, 5], [5, 1]], axis=0) * 5 / 3, [5, 5])
+@pytest.mark.parametrize("on_sat", [0, 0.2, 0.5])
+def test_the_best_head_with_weights_of_the_words_alone_leaves_half_of_the_variance(seed, on_sat):
+    """Whatever its output-value circuit. With less than all weight on mat and cat it leaves more; two such heads leave nothing."""
+    words, wanted = drawn_words(seed, 20000)
+    variance = ((wanted - wanted.mean(axis=0)) ** 2).sum()
+
+    def left(*weights):
+        read = np.concatenate([weight @ words for weight in weights], axis=1)
+        best = read @ np.linalg.lstsq(read, wanted, rcond=None)[0]
+        return ((best - wanted) ** 2).sum() / variance
+
+    for on_cat in np.linspace(0, 1 - on_sat, 6):
+        weight = np.array([on_cat, 1 - on_sat - on_cat, on_sat])
+        on_both = weight[:2] @ weight[:2]
+        expected = 1 - on_both / (on_both + on_sat**2) / 2
+        assert left(weight) == pytest.approx(expected, abs=0.01)
+        assert expected == 0.5 if on_sat == 0 else expected > 0.51
+    assert left(np.array([1, 0, 0]), np.array([0, 1, 0])) < 1e-9
+
+
+def head_that_cheats(words, small, reads=1):
+    """One head that gives mat a tiny weight, which grows with feature 0 of mat, and makes it large again."""
+    query_weight, key_weight, value_weight = np.zeros((5, 1)), np.zeros((5, 1)), np.zeros((5, 2))
+    query_weight[2] = 1
+    key_weight[:4, 0] = 0, np.log(small), -60, reads * small
+    value_weight[:2, 0] = -1 / small, 1 / small**2
+    value_weight[3:] = np.eye(2)
+    return attention(words @ query_weight, words @ key_weight, words @ value_weight)[0][:, 2]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_head_whose_scores_read_the_values_cheats_with_enormous_numbers(seed):
+    """With smaller numbers, and with scores that do not read the values, it fails."""
+    words, wanted = drawn_words(seed, 2000)
+    assert np.abs(head_that_cheats(words, 1e-5) - wanted).max() < 1e-3  # its largest number is 1e10
+    assert np.abs(head_that_cheats(words, 1e-3) - wanted).max() > 0.01
+    assert np.abs(head_that_cheats(words, 1e-5, reads=0) - wanted).max() > 1
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -119,6 +151,39 @@ def test_only_the_leak_sees_the_reshape(seed):
     assert leaks["right"] == [0, 0, 0]
     assert leaks["reshape alone"][0] == 0
     assert min(leaks["reshape alone"][1:]) > 0.1
+
+
+def leaks_of_head_0(seed, tokens, split, merge):
+    """The largest gradient of each weight outside the columns of head 0, when only its rows of the out weight are kept."""
+    draw = np.random.default_rng(seed).standard_normal
+    x, d_out = draw((2, B, tokens, M))
+    weights = [draw(shape) / np.sqrt(shape[0]) for shape in ((M, H * D), (M, H * D), (M, H * V), (H * V, M))]
+    weights[3][V:] = 0
+
+    def into_heads(y, how):
+        return split_heads(y, H) if how == "right" else y.reshape(B, H, tokens, -1)
+
+    def out_of_heads(y, how):
+        return merge_heads(y) if how == "right" else y.reshape(B, tokens, -1)
+
+    *into, out_weight = weights
+    inputs = [into_heads(x @ weight, split) for weight in into]
+    d_heads = into_heads(d_out @ out_weight.T, merge)  # the backward of the merge
+    d_inputs = attention_backward(d_heads, *inputs, attention(*inputs)[1])
+    found = [(x.mT @ out_of_heads(d, split)).sum(axis=0) for d in d_inputs]
+    return [np.abs(grad[:, grad.shape[1] // H :]).max() for grad in found]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_query_weight_shows_a_wrong_split_or_a_wrong_merge_but_not_both(seed):
+    """And with a single token a reshape alone is right."""
+    for split, merge in (("wrong", "right"), ("right", "wrong")):
+        assert min(leaks_of_head_0(seed, N, split, merge)) > 1e-3
+    assert leaks_of_head_0(seed, N, "wrong", "wrong")[0] == 0
+    assert leaks_of_head_0(seed, N, "right", "right") == [0, 0, 0]
+    for split in ("right", "wrong"):
+        for merge in ("right", "wrong"):
+            assert leaks_of_head_0(seed, 1, split, merge) == [0, 0, 0]
 
 
 @pytest.mark.parametrize("seed", range(8))
