@@ -313,6 +313,18 @@ def test_in_all_starts_a_window_keeps_the_loss_and_old_keys_spoil_it_unless_posi
     assert np.all(np.abs(late["4 + 60, positions in the cache"] - late["the last 64"]) < 0.01)  # the first four are of no use
 
 
+def test_positions_in_the_text_cost_much_then_little_then_much_again():
+    loss = recorded("loss")
+    cost = loss["4 + 60, positions in the text"] - loss["4 + 60, positions in the cache"]  # (starts, blocks of 16)
+    assert cost[:, 180 // 16].min() > 0.6 and np.abs(cost[:, 215 // 16]).max() < 0.05 and cost[:, -1].min() > 2
+
+
+def test_the_latent_cache_costs_arithmetic_and_its_bound_is_far_lower_all_the_same():
+    seconds = lambda operations, numbers: max(operations / A100.peak_flops["float16"], 2 * numbers / A100.bandwidth)
+    own_keys, latent = seconds(128 * 2 * (192 + 128), 40_960), seconds(128 * 2 * (576 + 512), 576)
+    assert round(own_keys / latent) == 59
+
+
 @pytest.mark.thorough
 def test_the_recorded_file_is_what_the_stored_writer_does(writer):
     stored = json.loads(FILE.read_text(encoding="ascii"))[0]
