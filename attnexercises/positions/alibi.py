@@ -36,6 +36,8 @@ _ALIBI = Exercise(
     ),
     mistakes=(
         Mistake("plus", "-slopes -> slopes", "Far keys are rewarded here. The bias has to fall with the distance.", 2, sets="sign"),
+        Mistake("prices", "return np.where -> return -np.where",
+            "These are prices to subtract. A bias is added to the scores, so all its signs are the opposite.", 2, sets="sign mask"),
         Mistake("h_from_0", "np.arange(1, h + 1) -> np.arange(h)",
             "The heads are counted from 0 in the exponent. The first head is number 1.", 1, sets="slope"),
         Mistake("reverse", "np.arange(1, h + 1) -> np.arange(h, 0, -1)",

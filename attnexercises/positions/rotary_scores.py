@@ -43,7 +43,7 @@ def _inputs(queries, keys, d, first_query, first_key=0):
 
 
 _SCORES = Exercise(
-    title="Scores that know the distance", level="easy", minutes=10, blanks=1, oracle=_oracle, solution=rope_scores,
+    title="Scores that know the distance", level="easy", minutes=5, blanks=1, oracle=_oracle, solution=rope_scores,
     probes=(
         Probe("3 queries at 2 to 4, 5 keys", _inputs(3, 5, 4, 2)),
         Probe("4 queries and 4 keys", _inputs(4, 4, 4, 3), "equal", "If positions are mixed up, their shapes still fit here."),

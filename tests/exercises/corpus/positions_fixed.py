@@ -105,6 +105,12 @@ def rewarded(h, n):
     return hide(slopes * distance)
 
 
+@wrong("alibi", "the price in place of the bias, and an infinite one for the future", named=("prices",))
+def prices(h, n):
+    slopes, distance = parts(h, n)
+    return np.where(distance < 0, np.inf, slopes * distance)
+
+
 @wrong("alibi", "heads from 0", named=("h_from_0",))
 def heads_from_0(h, n):
     slopes = np.array([2 ** (-8 * i / h) for i in range(h)])
