@@ -155,7 +155,7 @@ _MISTAKES = (
 )  # fmt: skip
 
 _BACKWARD = Exercise(
-    title="Write the ring's backward", level="medium", minutes=20, blanks=5, oracle=_oracle, solution=ring_backward,
+    title="Write the backward of a ring", level="medium", minutes=20, blanks=5, oracle=_oracle, solution=ring_backward,
     consistent=_with_forward,
     probes=(
         Probe("12 tokens, 4 workers", _ring(4, 3, 5, 2)),
