@@ -82,6 +82,17 @@ FROM_FLASH_ON = {
             AS_TRUTH: ("np.eye(len(key), dtype=bool) -> np.eye(len(key))",),
         },
     },
+    "ring_backward": {
+        "loops": {
+            PRODUCT: (
+                "d_out[i] @ (held[w][1][j] - out[i]) -> (held[w][1][j] - out[i]) @ d_out[i]",
+                "c * query[i] @ held[w][0][j] -> held[w][0][j] @ (c * query[i])",
+            ),
+        },
+        "tensordot": {
+            OVERWRITTEN: ("np.zeros -> np.ones",),
+        },
+    },
     "striped_pairs": {
         "loops": {
             FLOAT: ("np.zeros((workers, workers), dtype=int) -> np.zeros((workers, workers))",),

@@ -201,6 +201,7 @@ NOT_POSSIBLE = {
     ("ring_traffic", "einsum"): _COUNTED,
     ("ring_traffic", "tensordot"): _COUNTED,
     ("ring_traffic", "where"): _COUNTED,
+    ("ring_backward", "where"): _NO_CHOICE,
     ("rms_backward", "where"): _NO_CHOICE,
     ("paged_lookup", "where"): _NO_CHOICE,
     ("linear_step", "where"): _NO_CHOICE,

@@ -7,13 +7,14 @@ import nbformat
 import numpy as np
 import pytest
 
+from attnexercises.engine.registry import find
 from attnlib.attention import attention, attention_backward
 from attnlib.flash import flash_attention, flash_attention_backward
 from attnlib.flash.tiles import plan_for
 
 CHAPTER = Path(__file__).resolve().parents[2] / "chapters/08_sharing.ipynb"
 CELLS = (
-    "imports", "ring-code", "ring-back", "ring-table", "ring-pairs-figure", "causal-ring", "causal-table", "ring-limit",
+    "imports", "ring-class", "ring-code", "ring-table", "ring-pairs-figure", "causal-ring", "causal-table", "ring-limit",
 )  # fmt: skip
 DEALS = [(2, 8), (3, 24), (4, 64), (5, 30), (8, 64), (16, 1024)]
 
@@ -22,7 +23,7 @@ DEALS = [(2, 8), (3, 24), (4, 64), (5, 30), (8, 64), (16, 1024)]
 def page():
     """The names that the cells of the chapter define."""
     cells = {cell["id"]: cell.source for cell in nbformat.read(CHAPTER, as_version=4).cells}
-    names = {"W": 4}
+    names = {"W": 4, "ring_backward": find("ring_backward").solution}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("attnpage.plotting.setup", lambda: None)
         patch.setattr("matplotlib.pyplot.show", lambda: None)
@@ -50,10 +51,12 @@ def test_the_ring_is_right_and_sends_what_the_box_says(page, workers, n, d, v, s
     there, back = page["Ring"](workers), page["Ring"](workers)
     out, weights = attention(query, key, value)
     saved = page["ring_forward"](query, key, value, there)
-    found = page["ring_backward"](d_out, query, key, value, saved, back)
+    *found, sent = page["backward"](d_out, query, key, value, *saved, workers)
+    again = page["ring_gradients"](d_out, query, key, value, saved, back, lambda turn, *block: flash_attention_backward(*block))
     assert alike(saved[:1], [out])
-    assert alike(found, attention_backward(d_out, query, key, value, weights))
-    assert (there.sent, back.sent) == ((workers - 1) * n * (d + v), 2 * (workers - 1) * n * (d + v))
+    assert alike(found, attention_backward(d_out, query, key, value, weights)) and alike(found, again)
+    assert there.sent == (workers - 1) * n * (d + v)
+    assert sent == back.sent == 2 * (workers - 1) * n * (d + v)
 
 
 def backward_with(page, workers, moves_of_keys, moves_of_gradients, seed=0, n=12, d=4, v=3):
@@ -85,26 +88,88 @@ def test_controls_send_more_than_the_box_or_are_wrong(page, workers):
         assert backward_with(page, workers, workers - 1, 0) == (False, workers - 1)  # parcels that stay
 
 
+def with_own(page, d_out, query, key, value, workers):
+    """What dQ is if each worker uses its own logsumexp, its own output, or both; and what it should be."""
+    ring = page["Ring"](workers)
+    merged = flash_attention(query, key, value)
+    own = [np.concatenate(x) for x in flash_attention(*map(ring.split, (query, key, value)))]
+    saved = {"logsumexp": (merged[0], own[1]), "output": (own[0], merged[1]), "both": own, "neither": merged}
+    found = {name: page["backward"](d_out, query, key, value, *pair, workers)[0] for name, pair in saved.items()}
+    return found, found.pop("neither"), own, merged
+
+
 @pytest.mark.parametrize("workers", [1, 2, 3, 4, 6])
 @pytest.mark.parametrize("seed", range(8, 16))
-def test_a_backward_with_the_logsumexp_of_the_own_keys_is_wrong(page, workers, seed):
-    d_out, query, key, value = inputs(seed, 24, 4, 3)
-    ring = page["Ring"](workers)
-    own = flash_attention(*map(ring.split, (query, key, value)))
-    found = page["ring_backward"](d_out, query, key, value, [np.concatenate(x) for x in own], ring)
-    plain = attention_backward(d_out, query, key, value, attention(query, key, value)[1])
-    assert [alike([one], [other]) for one, other in zip(found, plain, strict=True)] == 3 * [workers == 1]
+def test_a_backward_with_what_belongs_to_the_own_keys_is_wrong(page, workers, seed):
+    found, right, *_ = with_own(page, *inputs(seed, 24, 4, 3), workers)
+    assert [alike([one], [right]) for one in found.values()] == 3 * [workers == 1]
 
 
+@pytest.mark.parametrize("workers", [2, 4, 8])
 @pytest.mark.parametrize("seed", range(8))
-def test_the_backward_with_the_own_logsumexp_is_off_by_more_than_the_gradient(page, seed):
-    alone, *errors = [page["ring_run"](workers, 100 + seed)[0] for workers in (1, 2, 4, 8)]
-    assert alone < 1e-12 and min(errors) > 1
-    _, *inputs_of = inputs(seed, 256, 16, 5)
-    for workers in (2, 4, 8):  # in a long text the own keys have 1/W of the total
-        own = flash_attention(*map(page["Ring"](workers).split, inputs_of))[1]
-        assert np.exp(own.ravel() - flash_attention(*inputs_of)[1]).mean() * workers == pytest.approx(1, abs=0.1)
-    assert errors == sorted(errors)
+def test_the_own_logsumexp_puts_d_query_off_by_about_w_minus_1_lengths_and_the_own_output_spoils_the_row_sums(page, workers, seed):
+    d_out, *inputs_of = inputs(seed, 480, 8, 5)
+    found, right, own, merged = with_own(page, d_out, *inputs_of, workers)
+    off = {name: page["off_by"](one, right) for name, one in found.items()}
+    assert 0.9 < off["logsumexp"] / (workers - 1) < 1.25 < off["both"] / (workers - 1)
+    assert np.exp(own[1] - merged[1]).mean() * workers == pytest.approx(1, abs=0.1)  # the own keys have 1/W of the total
+    query, key, value = inputs_of
+    weights = np.exp(query @ key.T / np.sqrt(8) - merged[1][:, np.newaxis])
+    for out, sums_vanish in ((merged[0], True), (own[0], False)):
+        sums = (weights * (d_out @ value.T - np.sum(d_out * out, axis=1, keepdims=True))).sum(axis=1)
+        assert (np.abs(sums).max() < 1e-12) == sums_vanish
+
+
+def test_few_keys_make_the_error_larger(page):
+    few, many = (
+        np.median([page["off_by"](found["logsumexp"], right) for found, right, *_ in (
+            with_own(page, *inputs(seed, n, 8, 5), 8) for seed in range(16))])
+        for n in (48, 480)
+    )  # fmt: skip
+    assert few > many > 7
+
+
+def queries_that_travel(page, workers, d_out, query, key, value):
+    """A ring in which the keys stay, and each query brings its results home: outputs, gradients, what is sent there and back."""
+    there, back = page["Ring"](workers), page["Ring"](workers)
+    d_out, query, key, value = map(there.split, (d_out, query, key, value))
+    own, asking, results = flash_attention(query, key, value), query, None
+    for _ in range(1, workers):
+        asking = there.right(asking)
+        part = flash_attention(asking, key, value)
+        results = [there.right(x) for x in (part if results is None else page["merge"](*results, *part))]
+    out, ell = own if results is None else page["merge"](*own, *results)
+    D = np.sum(d_out * out, axis=-1)
+    c = query.shape[-1] ** -0.5
+
+    def here(query, d_out, ell, D):
+        P = np.exp(c * query @ key.mT - ell[..., np.newaxis])
+        dS = c * P * (d_out @ value.mT - D[..., np.newaxis])
+        return dS @ key, dS.mT @ query, P.mT @ d_out
+
+    own, d_key, d_value = here(query, d_out, ell, D)
+    asking, parcel = (query, d_out, ell, D), np.zeros_like(query)
+    for _ in range(1, workers):
+        asking = [back.right(x) for x in asking]
+        more, for_key, for_value = here(*asking)
+        d_key, d_value, parcel = d_key + for_key, d_value + for_value, back.right(parcel + more)
+    return [np.concatenate(x) for x in (out, own + parcel, d_key, d_value)], there.sent, back.sent
+
+
+@pytest.mark.parametrize("workers", [1, 2, 3, 4, 8])
+@pytest.mark.parametrize(("d", "v"), [(4, 4), (3, 7), (64, 64)])
+def test_queries_that_travel_send_one_number_more_in_the_forward_and_fewer_in_the_backward(page, workers, d, v):
+    n = 48
+    for seed in range(8):
+        d_out, *inputs_of = inputs(seed, n, d, v)
+        found, there, back = queries_that_travel(page, workers, d_out, *inputs_of)
+        out, weights = attention(*inputs_of)
+        assert alike(found, [out, *attention_backward(d_out, *inputs_of, weights)])
+        assert there == (workers - 1) * n * (d + v + 1) and back == (workers - 1) * n * (2 * d + v + 2)
+        if d == v and workers > 1:
+            assert there > (workers - 1) * n * (d + v) and back == (workers - 1) * n * (3 * d + 2)
+            assert back < 2 * (workers - 1) * n * (d + v)
+            assert back > 2 * (workers - 1) * n * (d + v) / 2  # the control: two heads that share their keys
 
 
 @pytest.mark.parametrize("workers", [1, 2, 4, 8])
@@ -225,24 +290,34 @@ def tiles_computed_by_the_loop(page, monkeypatch, run):
     return sum(times * len(list(plan.along(rows))) for times, plan in zip(texts, plans, strict=True) for rows in plan.query_blocks())
 
 
-def test_zigzag_without_a_mask_computes_528_of_1024_tiles(page, monkeypatch):
+def test_what_the_cell_says_of_tiles_is_what_the_loop_computes(page, monkeypatch):
     workers, n = 4, 256
     d_out, *inputs_of = inputs(0, n, 3, 7)
     order = np.argsort(page["owners"](n, workers)["zigzag"], kind="stable")
     dealt = [x[order] for x in inputs_of]
+    of_zigzag, of_stripes, of_all = page["tiles_of"](workers, n // workers, 8)
 
     def count(*attend):
         return tiles_computed_by_the_loop(page, monkeypatch, lambda: page["ring_forward"](*dealt, page["Ring"](workers), *attend))
 
-    assert count(page["zigzag"]) == page["zigzag_tiles"] == 528
+    assert count(page["zigzag"]) == of_zigzag == 528
     masked = tiles_computed_by_the_loop(page, monkeypatch, lambda: page["causal_ring"](inputs_of, d_out, order, page["Ring"](workers)))
-    assert masked == page["all_tiles"] == 1024  # the control: the same deal with a mask
-    for name, tiles in {"zigzag": 528, "stripes": 576}.items():
+    assert masked == of_all == 1024  # the control: the same deal with a mask
+    for name, tiles in {"zigzag": of_zigzag, "stripes": of_stripes}.items():
         place = np.argsort(page["owners"](n, workers)[name], kind="stable")
         seen = (place[:, np.newaxis] >= place).reshape(32, 8, 32, 8).any(axis=(1, 3))
         assert np.count_nonzero(seen) == tiles
-    each = 40_000 / 128  # tiles along a block: a triangle in all blocks, or in 25 of them and half of the others
-    assert round(25**2 * each * (each + 1) / (25 * each * (each + 1) + 25 * 24 * each**2) - 1, 3) == 0.003
+
+
+def test_in_long_texts_stripes_compute_hardly_more_tiles(page):
+    more = []
+    for each, side in ((64, 8), (1024, 128), (40_960, 128)):
+        of_zigzag, of_stripes, _ = page["tiles_of"](25, each, side)
+        more.append(of_stripes / of_zigzag - 1)
+    assert round(more[-1], 3) == 0.003
+    along = 320  # tiles along a block: a triangle in all blocks, or in 25 of them and half of the others
+    assert more[-1] == 25**2 * along * (along + 1) / (25 * along * (along + 1) + 25 * 24 * along**2) - 1
+    assert more[0] == more[1] > 0.05  # the control: the number of tiles along a block counts, not that of tokens
 
 
 @pytest.mark.parametrize("workers", [2, 3, 4, 8])
@@ -338,6 +413,7 @@ def test_twenty_five_workers_need_seconds_and_hide_their_sending():
     assert round(tokens_each(50e9, visible=0.5) / 4, -3) == 10e3  # four heads share their keys: 100 workers
     assert 0.99 * all_keys / 4 / 50e9 < operations / 989e12 / 100 == pytest.approx(1.3, abs=0.03)
     assert [round(layers * n * 32 * (64 + 64) * 2 / 1e9, 1) for layers in (1, 32)] == [8.2, 262.1]
+    assert round(32 * n * 32 * (64 + 64) * 2 / 1e9 / workers, 1) == 10.5  # gigabytes of keys and values that each holds
     assert round(sent / 50e9, 1) == 5.0 < round(operations / 989e12 / workers, 1) == 5.3
 
 
