@@ -10,8 +10,8 @@ from attnexercises.engine.model import Exercise, Mistake, Probe, value_exercise
 
 
 def linear_backward(d_out, x, weight):
-    d_x = d_out @ weight.T
-    d_weight = x.T @ d_out
+    d_x = d_out @ weight.mT
+    d_weight = x.mT @ d_out
     return d_x, d_weight
 
 
@@ -44,39 +44,39 @@ LINEAR_BACKWARD = Exercise(
         Probe("one feature in, one out", lambda rng: _linear_sizes(rng, 4, 1, 1), "edge", why="Columns stay columns."),
     ),
     mistakes=(
-        Mistake("dx_not_transposed", "weight.T -> weight",
+        Mistake("dx_not_transposed", "weight.mT -> weight",
             "d_x: going back through a product needs the weight transposed.", 2, sets="d_x"),
-        Mistake("dx_order", "d_out @ weight.T -> weight.T @ d_out",
+        Mistake("dx_order", "d_out @ weight.mT -> weight.mT @ d_out",
             "d_x: the factors have changed places. weight was on the right of x, so it stays on the right of d_out.", 2,
             sets="d_x"),
-        Mistake("dx_transposed", "return d_x -> return d_x.T",
+        Mistake("dx_transposed", "return d_x -> return d_x.mT",
             "d_x was transposed at the end: a gradient has the shape of the array it belongs to.", 1),
-        Mistake("dw_not_transposed", "x.T -> x",
+        Mistake("dw_not_transposed", "x.mT -> x",
             "d_weight: x has to be transposed, so that the sum runs over the rows of x.", 3, sets="d_weight"),
-        Mistake("dw_order", "x.T @ d_out -> d_out @ x.T",
+        Mistake("dw_order", "x.mT @ d_out -> d_out @ x.mT",
             "d_weight: the factors have changed places. x was on the left of weight, so it stays on the left.", 3, sets="d_weight"),
-        Mistake("dw_transposed", "return -> d_weight = d_weight.T\nreturn",
+        Mistake("dw_transposed", "return -> d_weight = d_weight.mT\nreturn",
             "d_weight was transposed at the end: a gradient has the shape of the array it belongs to.", 1),
-        Mistake("dw_mean", "x.T @ d_out -> x.T @ d_out / len(x)",
+        Mistake("dw_mean", "x.mT @ d_out -> x.mT @ d_out / len(x)",
             "d_weight was divided by the number of rows, but the rows' contributions add up. An average belongs in the loss.", 3,
             shows="factor"),
         Mistake("no_upstream", "d_x = -> d_out = np.ones_like(d_out)\nd_x =",
             "You differentiated the sum of out: d_out is not used. The chain rule multiplies by it.", 1, sets="upstream"),
         Mistake("forward_output", "d_x = -> d_out = x @ weight\nd_x =",
             "You sent the output of the forward pass back. What goes back is the upstream gradient, d_out.", 1, sets="upstream"),
-        Mistake("elementwise", ("d_out @ weight.T -> d_out * weight", "x.T @ d_out -> x * d_out"),
+        Mistake("elementwise", ("d_out @ weight.mT -> d_out * weight", "x.mT @ d_out -> x * d_out"),
             "You multiplied entry by entry, which is the rule for numbers. But every entry of x reaches a whole row of out.", 2,
             sets="d_x d_weight"),
         Mistake("swapped", "return d_x, d_weight -> return d_weight, d_x",
             "The two gradients are returned in each other's place: d_x comes first.", 1),
-        Mistake("dw_last_row", "x.T @ d_out -> np.outer(x[-1], d_out[-1])",
+        Mistake("dw_last_row", "x.mT @ d_out -> np.outer(x[-1], d_out[-1])",
             "Only the last row went into d_weight. In a loop over the rows, add each row's part to the sum so far.", 3,
             sets="d_weight"),
-        Mistake("dw_first_row", "x.T @ d_out -> np.outer(x[0], d_out[0])",
+        Mistake("dw_first_row", "x.mT @ d_out -> np.outer(x[0], d_out[0])",
             "Only the first row went into d_weight. Every row of x uses the same weight, so the parts of all rows are added.", 3, sets="d_weight"),
-        Mistake("dx_inverse", "d_out @ weight.T -> d_out @ np.linalg.pinv(weight)",
+        Mistake("dx_inverse", "d_out @ weight.mT -> d_out @ np.linalg.pinv(weight)",
             "You undid the product with an inverse. A gradient goes back through a product by the transpose.", 1, sets="d_x"),
-        Mistake("dx_last", "d_out @ weight.T -> np.outer(d_out[:, -1], weight[:, -1])",
+        Mistake("dx_last", "d_out @ weight.mT -> np.outer(d_out[:, -1], weight[:, -1])",
             "Only the last column went into d_x. x_if reaches all entries of its row of out, so the parts of all columns are "
             "added.", 2, sets="d_x"),
         Mistake("output_twice", "d_x = -> d_out = d_out * (x @ weight)\nd_x =",
@@ -87,7 +87,7 @@ LINEAR_BACKWARD = Exercise(
             "You returned the arrays after a step downhill. The gradients themselves are asked for.", 1),
         Mistake("weight_step", "return d_x, d_weight -> return d_x, weight - d_weight",
             "You returned the new weight in the place of its gradient.", 1),
-        Mistake("dw_sums_first", "x.T @ d_out -> np.outer(x.sum(axis=0), d_out.sum(axis=0))",
+        Mistake("dw_sums_first", "x.mT @ d_out -> np.outer(x.sum(axis=0), d_out.sum(axis=0))",
             "For d_weight you added up the rows first. Multiply row i of x with row i of d_out, and then add over i.", 3,
             sets="d_weight"),
     ),
@@ -155,10 +155,10 @@ VJP_COST = value_exercise(
     ),
     hints=(
         "How many multiplications does a row of n numbers times an (n, m) matrix need? One for every entry of the matrix.",
-        "Brackets may be placed freely: (g A) B and g (A B) are the same row. Only one of them never multiplies two matrices.",
+        "Brackets may be placed freely: (g A) B and g (A B) are the same row. Only one of them never multiplies two Jacobians.",
         "(g A) needs 300 times 400 multiplications and leaves a row of 400 numbers. Then this row times B.",
     ),
     why="From the left, a row stays a row, and every matrix costs one multiplication for each of its entries. Computing A B first "
     "would take 60,150,000 multiplications in all.",
-    insight="A loss is one number, so a single row goes back through a chain. That is cheap: it never multiplies two matrices.",
+    insight="A loss is one number, so a single row goes back through a chain. That is cheap: it never multiplies two Jacobians.",
 )  # fmt: skip

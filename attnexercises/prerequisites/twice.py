@@ -8,8 +8,8 @@ from attnexercises.engine.model import Exercise, Mistake, Probe
 
 
 def used_twice(d_out, x, a):
-    first = d_out @ x @ a.T
-    second = d_out.T @ x @ a
+    first = d_out @ x @ a.mT
+    second = d_out.mT @ x @ a
     return first + second
 
 
@@ -41,12 +41,12 @@ USED_TWICE = Exercise(
         Probe("one feature", lambda rng: _sizes(rng, 4, 1), "edge", why="A column stays a column."),
     ),
     mistakes=(
-        Mistake("a_exchanged", "a.T second = d_out.T @ x @ a -> a\nsecond = d_out.T @ x @ a.T",
+        Mistake("a_exchanged", "a.mT second = d_out.mT @ x @ a -> a\nsecond = d_out.mT @ x @ a.mT",
             "The two transposes of A changed places. The X on the left meets A itself going forward, so A is transposed on its "
             "way back.", 3, sets="paths"),
-        Mistake("reused", "d_out.T @ x -> d_out.T @ first",
+        Mistake("reused", "d_out.mT @ x -> d_out.mT @ first",
             "The second path starts from the result of the first one. It needs x itself.", 2, sets="paths"),
-        Mistake("upstream_once", "d_out.T @ x -> x",
+        Mistake("upstream_once", "d_out.mT @ x -> x",
             "d_out is missing on the path through the X on the right. Every path begins with the upstream gradient.", 1),
         Mistake("first_only", "first + second -> first",
             "You followed only the X on the left. The X on the right moves too, and its path is added.", 1, sets="paths"),
@@ -57,28 +57,28 @@ USED_TWICE = Exercise(
             2, sets="paths"),
         Mistake("multiplied", "first + second -> first * second",
             "You multiplied the two paths. Slopes multiply along a path; different paths are added.", 1, sets="paths"),
-        Mistake("upstream_as_it_is", "d_out.T -> d_out",
+        Mistake("upstream_as_it_is", "d_out.mT -> d_out",
             "On the path through the X on the right, d_out has to be transposed, because the rows of that X belong to the columns "
             "of out.", 3),
-        Mistake("a_as_it_is", "a.T -> a",
+        Mistake("a_as_it_is", "a.mT -> a",
             "On the path through the X on the left, A belongs to the other factor, which is transposed on the way back.", 3),
-        Mistake("a_turned", "d_out.T @ x @ a -> d_out.T @ x @ a.T",
+        Mistake("a_turned", "d_out.mT @ x @ a -> d_out.mT @ x @ a.mT",
             "On the path through the X on the right, A is transposed once too often, because that X is transposed itself.", 3),
         Mistake("mean", "return first + second -> return (first + second) / 2",
             "You divided by 2. Both paths act in full, so they are added without a factor.", 1, shows="factor"),
         Mistake("no_upstream", "first = -> d_out = np.ones_like(d_out)\nfirst =",
             "You differentiated the sum of out: d_out is not used. The chain rule multiplies by it.", 1),
-        Mistake("transposed", "return first + second -> return (first + second).T",
+        Mistake("transposed", "return first + second -> return (first + second).mT",
             "d_x was transposed at the end: a gradient has the shape of the array it belongs to.", 1),
-        Mistake("upstream_turned", "first = d_out -> first = d_out.T",
+        Mistake("upstream_turned", "first = d_out -> first = d_out.mT",
             "On the path through the X on the left, d_out is transposed once too often, because the rows of that X are the rows of "
             "out.", 3),
         Mistake("subtracted", "first + second -> first - second",
             "You subtracted one path from the other. Different paths are added.", 1, sets="paths"),
-        Mistake("symmetrised", "first + second -> (d_out + d_out.T) @ x @ (a + a.T) / 2",
+        Mistake("symmetrised", "first + second -> (d_out + d_out.mT) @ x @ (a + a.mT) / 2",
             "You made d_out and A symmetric, which mixes the two paths. Each path has its own d_out and its own A.", 3,
             sets="paths"),
-        Mistake("textbook", "first + second -> x @ (a + a.T)",
+        Mistake("textbook", "first + second -> x @ (a + a.mT)",
             "This is the rule for the quadratic form of one vector, a single number. Here out is a matrix, and d_out is needed.", 1,
             sets="paths"),
     ),
