@@ -1,1 +1,1 @@
-"""Exercises of chapter 12: `losses`, `adam`, `spot`, `ablation`."""
+"""Exercises of chapter 12: `losses`, `scores`, `ablation`, `adam`, `spot`."""

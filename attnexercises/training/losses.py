@@ -119,6 +119,6 @@ _BACKWARD = Exercise(
     ),
     why="The slope of the logarithm of the sum is the softmax, and the slope of the target's logit is 1. A mean divides "
     "by the number of positions that it counts, and by nothing else.",
-    insight="The entries of every position sum to 0: a step raises the right logit by as much as it lowers all others together.",
+    insight="The entries of every position sum to 0: the slope asks the right logit to rise by as much as it asks all others together to fall.",
     consistent=_with_a_kept_position, outputs=("d_logits",),
 )  # fmt: skip

@@ -15,6 +15,7 @@ from attnlib.training import (
     cross_entropy_backward,
     induction_batch,
     init_transformer,
+    previous_token_score,
     train,
     transformer,
     transformer_backward,
@@ -25,16 +26,20 @@ from attnlib.training import (
 from attnpage import training_progress
 from attnpage.buggy_run import FLOOR, healthy
 from tools.recorded.training_starts import (
+    EVENLY,
     FILE,
+    FIRST_LAYERS,
     ONE_BACK,
     TASK,
     block,
     by_places,
     double,
+    first_seen,
     fixed,
     fixed_forward,
     fixed_loss,
     fresh_texts,
+    neighbours,
     one,
     places,
     right,
@@ -80,31 +85,82 @@ def test_two_layers_in_eight_starts():
         assert row["previous"] > 0.84 and row["induction"] > 0.96 and row["right"] > 0.97
         assert all(0.13 <= share <= 0.17 for share in row["without"][:2])
         assert all(0.05 <= share <= 0.08 for share in row["without"][2:])
-        assert row["seen"][0] > 0.97 and 0.6 < row["seen"][1] < 0.9 and row["negative"] >= 19  # without layer 1 it still copies some letter of the text
+        assert row["avoided"] >= 19  # without the note, a letter's own copies lie below the mean of its row
         assert row["circuits"] == [20, 0, 20] and row["by_chance"] <= 3
         assert abs(row["beside"] - row["plateau"]) < 0.1  # two layers are hardly ahead of one around step 55
 
 
 def test_a_guess_among_the_earlier_letters_is_the_level_of_what_is_left_without_layer_1():
-    texts = fresh_texts(1024)
+    texts = fresh_texts(2000)
     level = np.mean([1 / (len(set(text[: i + 1])) - 1) for text, keep in zip(texts.tokens.tolist(), texts.keep, strict=True) for i in np.flatnonzero(keep)])
-    assert 0.13 < level < 0.16
+    assert 0.145 < level < 0.155
     assert all(abs(share - level) < 0.03 for row in STARTS["two"] for share in row["without"][:2])
 
 
 def test_layer_1_looks_back_less_beside_a_layer_2_that_looks_evenly():
     assert len(STARTS["two"]) == 8
-    assert all(0.015 < row["even"] <= 0.025 and 0.575 < row["asked"] < 0.765 for row in STARTS["two"])
+    assert all(0.015 < row["even"] < 0.026 and 0.575 < row["asked"] < 0.765 for row in STARTS["two"])
 
 
 def test_layer_2_learns_sooner_if_layer_1_looks_one_back_from_the_start():
-    """The control: if layer 1 hands over nothing, layer 2 does not find the place, so it does need a note."""
+    """The controls: if layer 1 hands over nothing, or the letter before the one before, layer 2 does not find the place."""
     assert len(STARTS["fixed"]) == 8
     for row, free in zip(STARTS["fixed"], STARTS["two"], strict=True):
-        (sharp, all_right, sharp_rows), (never, few_right, no_rows) = row["one back"], row["nothing"]
-        assert 30 <= sharp <= 50 and sharp < free["half"][1] / 2 + 0.5 and all_right > 0.99
-        assert never is None and few_right < 0.25
-        assert sharp_rows == 20 and no_rows <= 3
+        sharp, all_right, sharp_rows = row["one back"]
+        assert 30 <= sharp <= 50 and sharp < free["half"][1] / 2 + 0.5 and all_right > 0.99 and sharp_rows == 20
+        for name in ("nothing", "two back"):
+            never, few_right, no_rows = row[name]
+            assert never is None and few_right < 0.28 and no_rows <= 3 and max(row["scores"][name]) < 0.2
+
+
+def test_blurred_notes_are_read_slowly_and_in_part_and_the_composed_grid_looks_the_same():
+    """Gamma does not prove that layer 1 looks one back: that is for its map and its previous-token score, which stays low here."""
+    for row, free in zip(STARTS["fixed"], STARTS["two"], strict=True):
+        passed, share, rows = row["evenly"]
+        assert 145 <= passed <= 180 and 0.7 < share < 0.78 < free["right"] and rows == free["circuits"][0] == 20
+        early, sharp = row["scores"]["evenly"][5], row["scores"]["one back"][5]
+        assert free["scores"][5] < early < 0.4 < sharp  # after 60 steps: it rises from the start, but slowly
+        assert row["scores"]["evenly"][-1] < 0.65 and free["scores"][-1] > 0.95
+        assert np.abs(np.diff(row["scores"]["evenly"])).max() < 0.15 < np.diff(free["scores"]).max()  # no sudden step
+    texts = fresh_texts()
+    score = previous_token_score(np.broadcast_to(EVENLY, (256, 1, 24, 24)), keep=first_seen(texts.tokens))[0]
+    assert score < 0.25 < 0.84 < min(row["previous"] for row in STARTS["two"])
+
+
+def test_at_three_times_the_rate_no_start_learns_the_words():
+    ends = [row["right"] for row in STARTS["fast"]]
+    assert len(ends) == 8 and max(ends) < 0.2
+
+
+def test_one_layer_of_many_heads_can_compare_neighbouring_places():
+    """What no head can look for directly, 46 heads of one layer reach; without the 23 that take away, they do not."""
+    ends = [row["right"] for row in STARTS["by_hand"]]
+    assert len(ends) == 8 and 0.98 < min(ends) and max(ends) < 0.99
+    texts = words_batch(np.random.default_rng(0), b=64, **TASK)
+    assert right(neighbours(), texts, heads=46) > 0.97
+    assert right(neighbours(), texts, heads=46, without={(0, head) for head in range(1, 46, 2)}) < 0.9
+
+
+def test_a_step_moves_the_logits_only_in_part_as_their_slope_asks():
+    """The slope of a position sums to 0. The changes of its logits after a small step in the matrices do not."""
+    params, batches = fresh_start(m=48, b=32)
+    batch = batches()
+    _, slopes = transformer_loss(params, batch, heads=1)
+    before, after = (
+        transformer(batch.tokens, {name: params[name] - rate * slopes[name] for name in params}, heads=1)[0] for rate in (0, 0.01)
+    )
+    moved = (after - before)[batch.keep]
+    wanted = np.eye(20, dtype=bool)[batch.targets[batch.keep]]
+    assert np.abs(moved.sum(axis=1)).mean() > np.abs(moved[wanted]).mean()  # asked for: 0
+    assert 0.3 < (moved[~wanted] < 0).mean() < 0.7  # asked for: all
+    assert 0.6 < (moved[wanted] > 0).mean() < 1  # asked for: all
+
+
+def test_every_letter_that_is_asked_for_has_an_earlier_copy_of_its_query():
+    """In the task no letter comes twice in a row, and every letter that is asked for has a copy: the induction score sees all of them."""
+    texts = fresh_texts()
+    assert (texts.tokens[:, 1:] != texts.tokens[:, :-1]).all()
+    assert not (texts.keep & first_seen(texts.tokens)).any()
 
 
 def test_the_gradients_of_a_fixed_first_layer():
@@ -125,7 +181,7 @@ def test_a_fixed_first_layer_computes_what_the_model_computes_with_its_weights()
 @pytest.mark.thorough
 def test_a_fixed_first_layer_can_be_trained_again():
     found = fixed(3)
-    for name in ("one back", "nothing"):
+    for name in FIRST_LAYERS:
         (step, *rest), (noted, *recorded) = found[name], STARTS["fixed"][3][name]
         assert step == noted or abs(step - noted) <= 15
         np.testing.assert_allclose(rest[0], recorded[0], atol=0.05)
@@ -187,7 +243,7 @@ def close(found, recorded):
     assert found.keys() == recorded.keys()
     for name in found:
         for ours, theirs in zip(np.atleast_1d(found[name]), np.atleast_1d(recorded[name]), strict=True):
-            assert abs(ours - theirs) <= (10 if name == "half" else 0.05), name
+            assert abs(ours - theirs) <= {"half": 10, "avoided": 1, "scores": 0.4}.get(name, 0.05), name  # a score rises by 0.3 in ten steps
 
 
 @pytest.mark.thorough

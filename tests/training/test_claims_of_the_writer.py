@@ -1,5 +1,6 @@
 """What chapter 12 says of the model that writes, with other places, other windows, and counts as its rival."""
 
+import inspect
 import json
 from pathlib import Path
 
@@ -16,7 +17,8 @@ from attnlib.training import (
     text_batch,
     transformer,
 )
-from tools.recorded.training_starts import BLOCK, composed_rows, written_twice
+from tools.recorded import trained_models
+from tools.recorded.training_starts import BLOCK, composed_rows, copies_of_prose, rounded, written_twice
 
 DATA = Path(__file__).resolve().parents[2] / "chapters" / "data"
 
@@ -123,6 +125,42 @@ def test_no_start_on_prose_grows_an_induction_head_and_every_start_on_words_does
     assert len(on_prose) == len(on_words) == 8
     for name, limit, least in (("copied", 1 / 12, 0.85), ("copying", 0.06, 0.6), ("rows", 0.2, 0.85)):
         assert max(np.max(row[name]) for row in on_prose) < limit and min(np.max(row[name]) for row in on_words) > least, name
+
+
+def test_a_passage_of_prose_costs_as_much_after_its_own_copy_as_after_another_passage(writer):
+    """Random letters are strange to this model, so the same is asked of prose."""
+    again, other = copies_of_prose(writer)
+    assert abs(again - other) < 0.02 and 1.2 < other < 1.8
+    letters = encode("abcdefghijklmnopqrst", writer.alphabet)[written_twice()]
+    logits, _ = transformer(letters[:, :-1], writer.params, **BLOCK)
+    assert cross_entropy(logits[:, 12:], letters[:, 13:])[0] > np.log(len(writer.alphabet)) + 3, "strange: far worse than an even guess"
+    rows = json.loads((DATA / "training_starts.json").read_text(encoding="ascii"))["writer"]
+    assert len(rows) == 8 and max(row["prose"][1] - row["prose"][0] for row in rows) < 0.01, "none gains from the copy"
+    assert max(row["prose"][0] - row["prose"][1] for row in rows) < 0.02
+
+
+def test_the_tests_on_prose_find_less_than_a_guess_and_even_weights():
+    twice = written_twice()
+    even = np.broadcast_to(np.tri(23) / np.arange(1, 24)[:, np.newaxis], (64, 1, 23, 23))
+    chance = induction_score(even, twice[:, :-1])[0]
+    starts = json.loads((DATA / "training_starts.json").read_text(encoding="ascii"))
+    assert 0.055 < chance < 0.06 and max(max(row["copying"]) for row in starts["writer"]) < chance
+    assert max(row["copied"] for row in starts["writer"]) < 1 / 20 < min(row["copied"] for row in starts["block"])
+
+
+def test_how_long_the_writer_was_trained_as_the_chapter_says():
+    asked = inspect.signature(trained_models.text).parameters
+    assert (asked["steps"].default, asked["n"].default) == (1600, 128)
+    assert "text_batch(rng, learned, b=12, n=n)" in inspect.getsource(trained_models.text)
+    assert 2.4e6 < 1600 * 12 * 128 < 2.5e6
+
+
+def test_percentages_are_not_rounded_twice():
+    """0.16547 is 17 percent; written with three digits first, it became 16."""
+    assert rounded([0.16547, 3, None]) == [0.16547, 3, None]
+    starts = json.loads((DATA / "training_starts.json").read_text(encoding="ascii"))
+    assert f"{100 * max(row['without'][1] for row in starts['two']):.0f}" == "17"
+    assert f"{100 * max(row['copied'] for row in starts['writer']):.0f}" == "5"
 
 
 @pytest.mark.parametrize("seed", range(8))

@@ -23,6 +23,7 @@ from attnlib.training import (
     load_trained,
     previous_token_score,
     rms_norm,
+    text_batch,
     train,
     transformer,
     transformer_loss,
@@ -76,17 +77,6 @@ def words(rng):
 def right(params, texts, **parts):
     logits, _ = transformer(texts.tokens, params, **parts)
     return accuracy(logits, texts.targets, keep=texts.keep)
-
-
-def guesses_seen(params, texts, **parts):
-    """How many guesses are letters of the text so far, without the own letter; at the places that count."""
-    logits, _ = transformer(texts.tokens, params, **parts)
-    guesses = logits.argmax(axis=-1)
-    found = [
-        guesses[text, i] in texts.tokens[text, :i] and guesses[text, i] != texts.tokens[text, i]
-        for text, i in np.argwhere(texts.keep)
-    ]
-    return np.mean(found)
 
 
 def circuits(params):
@@ -150,14 +140,16 @@ def two(seed, steps=300):
     return dict(
         start=seed, plateau=losses[50:60].mean(), beside=beside[50:60].mean(), half=half,
         previous=curves[steps][0], induction=curves[steps][1], right=curves[steps][2], without=without,
-        seen=[guesses_seen(end, texts, heads=1, without={(i, 0): mean[i, 0]}) for i in (0, 1)],
+        scores=[curves[step][1] for step in range(10, steps + 1, 10)],
         asked=look_back(end, texts), even=look_back(beside_even(seed, size, steps), texts),
-        negative=int((np.diag(grids[1]) < 0).sum()),
+        avoided=int((np.diag(grids[1]) < grids[1].mean(axis=1)).sum()),
         circuits=[rows_won(A) for A in grids], by_chance=rows_won(by_chance),
     )  # fmt: skip
 
 
 ONE_BACK = np.eye(24, k=-1)
+EVENLY = np.tri(24) / np.arange(1, 25)[:, np.newaxis]  # at all letters so far, its own included
+FIRST_LAYERS = {"one back": ONE_BACK, "evenly": EVENLY, "two back": np.eye(24, k=-2), "nothing": np.zeros((24, 24))}
 SECOND = dict(rotate=False, residual=True)
 
 
@@ -188,15 +180,16 @@ def fixed_loss(params, batch, P):
 
 
 def fixed_layer(seed, P, steps=300):
-    """When the induction score of layer 2 passes 0.5 if the first layer has the weights P from the start, and what is right in the end."""
-    rng, texts, passed = np.random.default_rng(seed), fresh_texts(), []
+    """The first layer has the weights P from the start. When does the induction score of layer 2 pass 0.5, what is right in the end, how
+    many rows of the composed grid does the diagonal win, and what is the score after each tenth step?"""
+    rng, texts, scores = np.random.default_rng(seed), fresh_texts(), {}
 
     def score(params):
         return induction_score(fixed_forward(params, texts.tokens, P)[1][3].attention.weights, texts.tokens)[0]
 
     def report(step, loss, params):
-        if step % 5 == 0 and not passed and score(params) > 0.5:
-            passed.append(step)
+        if step % 5 == 0:
+            scores[step] = score(params)
 
     params, _ = train(
         init_transformer(rng, vocabulary=20, n=24, m=48, heads=1, layers=2), lambda: words(rng),
@@ -204,13 +197,20 @@ def fixed_layer(seed, P, steps=300):
         rate=lambda step: warmup_cosine(step, steps, peak=0.01, warmup=20), report=report,
     )  # fmt: skip
     share = accuracy(fixed_forward(params, texts.tokens, P)[0], texts.targets, keep=texts.keep)
-    return [passed[0] if passed else None, share, rows_won(circuits(params)[0])]
+    passed = next((step for step in scores if scores[step] > 0.5), None)
+    return [passed, share, rows_won(circuits(params)[0])], [scores[step] for step in range(10, steps + 1, 10)]
 
 
 def fixed(seed):
-    """The first layer looks one back from the start; there is nothing that it hands over."""
-    names = {"one back": ONE_BACK, "nothing": np.zeros((24, 24))}
-    return dict(start=seed) | {name: fixed_layer(seed, P) for name, P in names.items()}
+    """Where the first layer looks is fixed: one back, evenly at all letters so far, two back; or it hands over nothing."""
+    found = {name: fixed_layer(seed, P) for name, P in FIRST_LAYERS.items()}
+    return dict(start=seed) | {name: ends for name, (ends, _) in found.items()} | {"scores": {name: scores for name, (_, scores) in found.items()}}
+
+
+def fast(seed, steps=300):
+    """The two layers at three times the rate."""
+    kept, _ = learn(seed, words, steps, dict(vocabulary=20, n=24, m=48, heads=1, layers=2), peak=0.03, heads=1)
+    return dict(start=seed, right=right(kept[steps], fresh_texts(), heads=1))
 
 
 def by_places(make, seed=0, steps=300):
@@ -250,6 +250,37 @@ def wide(seed, steps=3000):
     """One layer again, twice as wide and with eight heads."""
     kept, _ = learn(seed, words, steps, dict(vocabulary=20, n=24, m=96, heads=8, layers=1), peak=0.003, heads=8)
     return dict(start=seed, right=right(kept[steps], fresh_texts(512), heads=8))
+
+
+def neighbours():
+    """One layer of 46 heads, set by hand, that solves the task: the arrays of a model.
+
+    Two heads belong to each pair of neighbouring places. One looks at the first place, unless its own letter stands there; then it looks
+    at the second, and copies what came after its own letter. The other always looks at the first place and takes away what it finds.
+    So a pair of places without the own letter adds nothing.
+    """
+    letters, place, m, d = np.eye(20, 44), np.eye(24, 44, k=20), 44, 44
+    query, key, value, out = [], [], [], []
+    for first in range(23):
+        for sign in (1, -1):
+            scores = np.zeros((m, m))  # features of the query as rows, of the key as columns
+            scores[20:, 20 + first] = 200
+            if sign == 1:
+                scores[20:, 20 + first + 1] = 170
+                scores[:20, :20] = -90 * np.eye(20)
+            query.append(np.sqrt(d) * scores)
+            key.append(np.eye(m))
+            value.append(np.eye(m))
+            out.append(sign * np.eye(m) * (np.arange(m) < 20))
+    widths = {"query": query, "key": key, "value": value}
+    params = {f"0.{name}_weight": np.concatenate(parts, axis=1) for name, parts in widths.items()}
+    params["0.out_weight"] = np.concatenate(out, axis=0)
+    return dict(tokens=letters, positions=place, unembedding=letters.T) | params
+
+
+def by_hand(seed):
+    texts = words_batch(np.random.default_rng(seed), b=256, **TASK)
+    return dict(start=seed, right=right(neighbours(), texts, heads=46))
 
 
 def double(seed, steps=300):
@@ -302,6 +333,18 @@ def composed_rows(params, heads=4):
     return [rows_won(asks[:, head] @ keys[:, head].T) / len(tokens) for head in np.split(np.arange(tokens.shape[1]), heads)]
 
 
+def copies_of_prose(trained, b=512, n=40):
+    """The loss on passages of held-out prose that the model has just read, and on the same passages after other ones."""
+    tokens = encode((DATA / "prose.txt").read_text(encoding="ascii"), trained.alphabet)
+    passages = text_batch(np.random.default_rng(7), tokens[len(tokens) * 9 // 10 :], b=b, n=n).tokens
+    found = []
+    for before in (passages, np.roll(passages, 1, axis=0)):
+        both = np.concatenate([before, passages], axis=1)
+        logits, _ = transformer(both[:, :-1], trained.params, **BLOCK)
+        found.append(cross_entropy(logits[:, n:], both[:, n + 1 :])[0])
+    return found
+
+
 def writer(seed):
     """The writing model from eight starts, with the tests that look for an induction head; start 0 is the book's own."""
     trained = in_half_precision(text(seed)) if seed else load_trained(DATA / "trained.npz", "text")
@@ -311,18 +354,20 @@ def writer(seed):
     return dict(
         start=seed, copied=accuracy(guesses[:, 12:], twice[:, 13:]), rows=composed_rows(trained.params),
         copying=np.ravel([induction_score(P, twice[:, :-1]) for P in maps.weights]).tolist(),
+        prose=copies_of_prose(trained),
     )  # fmt: skip
 
 
-MODELS = {model.__name__: model for model in (two, fixed, places, one, wide, double, block, writer)}
+MODELS = {model.__name__: model for model in (two, fixed, fast, by_hand, places, one, wide, double, block, writer)}
 
 
-def rounded(value):
+def rounded(value, digits=5):
+    """Shares keep five digits, because the chapter rounds them again; curves and maps are only drawn."""
     if isinstance(value, dict):
-        return {key: rounded(part) for key, part in value.items()}
+        return {key: rounded(part, 3 if key in ("scores", "map") else digits) for key, part in value.items()}
     if isinstance(value, list):
-        return [rounded(part) for part in value]
-    return value if isinstance(value, (int, type(None))) else round(float(value), 3)
+        return [rounded(part, digits) for part in value]
+    return value if isinstance(value, (int, type(None))) else round(float(value), digits)
 
 
 def main(names):

@@ -28,7 +28,7 @@ PITFALLS = {
     "heads loaded in the wrong order": "m-head-order",
     "rotary positions that restart at 0 with a cache": "m-positions-restart",
     "out of memory": "06_flash.ipynb#the-question",
-    "a plateau": "12_training.ipynb#two-layers-learn-it-one-does-not",
+    "a plateau": "12_training.ipynb#two-layers-learn-it-one-small-layer-does-not",
 }
 
 

@@ -38,6 +38,40 @@ def by_tensordot(weights, targets, keep):
     return np.tensordot(shares, weights.reshape(-1, k) - right, axes=1).reshape(weights.shape)
 
 
+# --- induction_score ------------------------------------------------------------------------------
+
+
+def query_by_query(weights, tokens):
+    total = count = 0
+    for b in range(len(tokens)):
+        for q in range(tokens.shape[1]):
+            keys = [k + 1 for k in range(q) if tokens[b, k] == tokens[b, q]]
+            if keys:
+                total += sum(weights[b, q, k] for k in keys)
+                count += 1
+    return total / count
+
+
+def padded(weights, tokens):
+    place = np.arange(tokens.shape[1])
+    copies = (tokens[:, :, None] == tokens[:, None, :]) & (place < place[:, None])
+    after = np.pad(copies, ((0, 0), (0, 0), (1, 0)))[:, :, :-1]
+    found = np.where(after, weights, 0).sum(axis=2)
+    return found[copies.any(axis=2)].mean()
+
+
+def moved_by_a_matrix(weights, tokens):
+    copies = np.tril(tokens[:, :, None] == tokens[:, None, :], -1)
+    found = np.einsum("bqk,bqj,jk->bq", weights, copies, np.eye(tokens.shape[1], k=1))
+    return found[copies.any(axis=-1)].mean()
+
+
+def by_tensordot_with_a_shift(weights, tokens):
+    copies = np.tril(tokens[:, :, None] == tokens[:, None, :], -1)
+    after = np.tensordot(copies, np.eye(tokens.shape[1], k=1), axes=1)
+    return (weights * after).sum(axis=-1)[copies.any(axis=-1)].mean()
+
+
 # --- adam_direction -------------------------------------------------------------------------------
 
 
@@ -76,6 +110,9 @@ def by_tensordot_of_ages(gradients, beta1, beta2, epsilon):
 ACCEPTED = {
     "cross_entropy_backward": {
         "loops": in_loops, "where": one_taken_off, "einsum": through_the_softmax, "tensordot": by_tensordot,
+    },
+    "induction_score": {
+        "loops": query_by_query, "where": padded, "einsum": moved_by_a_matrix, "tensordot": by_tensordot_with_a_shift,
     },
     "adam_direction": {
         "loops": number_by_number, "einsum": weighted_means, "average": averaged, "tensordot": by_tensordot_of_ages,

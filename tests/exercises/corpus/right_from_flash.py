@@ -235,6 +235,23 @@ def _(weights, targets, keep):
     return g / np.count_nonzero(keep)
 
 
+# --- induction_score -------------------------------------------------------------------------------
+
+
+@right("induction_score", "rolled: a copy is never the last key, so nothing comes round")
+def _(weights, tokens):
+    copies = np.tril(tokens[:, :, None] == tokens[:, None, :], -1)
+    return weights[np.roll(copies, 1, axis=-1)].sum() / np.count_nonzero(copies.any(axis=-1))
+
+
+@right("induction_score", "the token before each key; the causal weights hide what comes later")
+def _(weights, tokens):
+    before = np.concatenate([np.full((len(tokens), 1), -1), tokens[:, :-1]], axis=1)
+    match = before[:, None, :] == tokens[:, :, None]
+    seen = np.array([[t in row[:i] for i, t in enumerate(row)] for row in tokens.tolist()])
+    return (weights * match).sum(-1)[seen].mean()
+
+
 # --- adam_direction --------------------------------------------------------------------------------
 
 

@@ -151,3 +151,98 @@ wrong("taken_out", "a number", says=r"word")(0)
 wrong("spot_training", "overfitting", says=r"overfitting")("overfitting")
 wrong("spot_training", "targets not shifted", named=("not_shifted",))("not shifted")
 wrong("spot_training", "rate too high", named=("rate",))("Rate too high")
+
+
+# --- induction_score -------------------------------------------------------------------------------
+
+
+@wrong("induction_score", "the copies themselves", named=("itself",))
+def looks_at_copies(weights, tokens):
+    n = tokens.shape[1]
+    same = tokens[:, :, None] == tokens[:, None, :]
+    earlier = np.arange(n)[:, None] > np.arange(n)
+    copies = same & earlier
+    return (weights * copies).sum(-1)[copies.any(-1)].mean()
+
+
+@wrong("induction_score", "nothing keeps the query itself out, so every query counts", named=("new_counted",))
+def itself_is_a_copy(weights, tokens):
+    same = tokens[:, :, None] == tokens[:, None, :]
+    after = np.zeros_like(same)
+    after[:, :, 1:] = same[:, :, :-1]
+    return (weights * after).sum(-1)[same.any(-1)].mean()
+
+
+@wrong("induction_score", "the score of each query, without the mean", says=r"shape")
+def each_query(weights, tokens):
+    same = tokens[:, :, None] == tokens[:, None, :]
+    copies = np.tril(same, -1)
+    return (weights * np.roll(copies, 1, axis=-1)).sum(-1)
+
+
+@wrong("induction_score", "a score for each text", says=r"shape")
+def each_text(weights, tokens):
+    copies = np.tril(tokens[:, :, None] == tokens[:, None, :], -1)
+    found = (weights * np.roll(copies, 1, axis=-1)).sum((1, 2))
+    return found / np.maximum(copies.any(-1).sum(-1), 1)
+
+
+@wrong("induction_score", "index finds the first copy", named=("first",))
+def with_index(weights, tokens):
+    found = []
+    for row, text in zip(weights, tokens.tolist()):
+        for q, token in enumerate(text):
+            k = text.index(token)
+            if k < q:
+                found.append(row[q, k + 1])
+    return np.mean(found)
+
+
+@wrong("induction_score", "loops from the right and stops at the latest copy", named=("latest",))
+def stops_at_the_latest(weights, tokens):
+    found = []
+    for row, text in zip(weights, tokens):
+        for q in range(len(text)):
+            for k in range(q - 1, -1, -1):
+                if text[k] == text[q]:
+                    found.append(row[q, k + 1])
+                    break
+    return np.mean(found)
+
+
+@wrong("induction_score", "a mean of texts", named=("mean_of_texts",))
+def mean_of_means(weights, tokens):
+    scores = []
+    for row, text in zip(weights, tokens):
+        copies = np.tril(text[:, None] == text, -1)
+        if copies.any():
+            scores.append((row * np.roll(copies, 1, axis=-1)).sum(-1)[copies.any(-1)].mean())
+    return np.mean(scores)
+
+
+@wrong("induction_score", "the first text alone", says=r"differ|cases|case")
+def first_text(weights, tokens):
+    copies = np.tril(tokens[0][:, None] == tokens[0], -1)
+    return (weights[0] * np.roll(copies, 1, axis=-1)).sum(-1)[copies.any(-1)].mean()
+
+
+@wrong("induction_score", "weights with queries and keys exchanged", named=("transposed",))
+def columns_as_queries(weights, tokens):
+    copies = np.tril(tokens[:, :, None] == tokens[:, None, :], -1)
+    after = np.roll(copies, 1, axis=-1)
+    return np.einsum("bkq,bqk->", weights, after) / copies.any(-1).sum()
+
+
+@wrong("induction_score", "each pair counts, not each query")
+def pairs(weights, tokens):
+    copies = np.tril(tokens[:, :, None] == tokens[:, None, :], -1)
+    return weights[np.roll(copies, 1, axis=-1)].mean()
+
+
+@wrong("induction_score", "how many queries look there most", named=("hits",))
+def looks_there_most(weights, tokens):
+    copies = np.tril(tokens[:, :, None] == tokens[:, None, :], -1)
+    after = np.roll(copies, 1, axis=-1)
+    top = weights.argmax(-1)
+    hit = np.take_along_axis(after, top[..., None], -1)[..., 0]
+    return hit[copies.any(-1)].mean()
