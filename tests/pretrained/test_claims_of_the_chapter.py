@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from nbformat import read
 
-from attnlib.pretrained import layer_norm, load_pretrained, read_safetensors
+from attnlib.pretrained import load_pretrained, read_safetensors
 from tools.notebooks.needs import NEEDED
 from tools.recorded import pronoun_heads, pronoun_pairs
 from tools.recorded.pronoun_heads import MODEL, SIX, answers, by_template, finds, pairs, pulls
@@ -103,7 +103,7 @@ def in_pairs(model, rows):
             pronoun = weights[:, :, words.index(row["pronoun"])]
             right.append(pronoun[..., words.index(row["right"])] > pronoun[..., words.index(row["wrong"])])
             said.append(words)
-        others = [i for i, (one, other) in enumerate(zip(*said, strict=False)) if one == other and one.isalpha() and one not in nouns]
+        others = [i for i, (one, other) in enumerate(zip(*said, strict=False)) if one == other and one.isalpha() and one not in (*nouns, pair[0]["pronoun"])]
         one, other = (these[..., others] for these in prefers)
         found.append((right[0] & right[1], ~right[0] & ~right[1], (one != other).mean(axis=-1), one.mean(axis=-1)))
     return map(np.array, zip(*found, strict=True))
@@ -116,7 +116,7 @@ def test_the_row_of_the_pronoun_switches_and_other_rows_do_not(model):
     switch = (right | wrong).mean(axis=0)
     assert switch[MATCHER] > 0.94 and others.mean(axis=0)[MATCHER] < 0.03
     right, wrong, others, animal = in_pairs(model, pairs("property"))
-    assert (right | wrong).mean(axis=0)[ANIMAL] < 0.07 and others.mean(axis=0)[ANIMAL] < 0.08 and animal.mean(axis=0)[ANIMAL] > 0.75
+    assert (right | wrong).mean(axis=0)[ANIMAL] < 0.07 and others.mean(axis=0)[ANIMAL] < 0.08 and 0.79 < animal.mean(axis=0)[ANIMAL] < 0.81
 
 
 @pytest.mark.thorough
@@ -184,28 +184,6 @@ def test_the_matcher_looks_at_the_noun_that_fits_whoever_is_meant(model, verb):
     assert (may > cannot).all() and must[0] < 1.15 * cannot[0] and must[1] < 0.9 * cannot[1] and must.min() > 0.15
 
 
-def test_the_head_that_looks_one_back_follows_places(model):
-    rng = np.random.default_rng(3)
-    for row in pairs()[5::16]:
-        words = row["sentence"].rstrip(".").split()
-        for text in (row["sentence"], " ".join(rng.permutation(words)) + "."):
-            weights = model.run(model.tokenize(text))[1]
-            assert np.diagonal(weights[0, 2], -1).mean() > 0.99
-
-
-@pytest.mark.parametrize("word", [None, "the", "cat", ".", "because", "river", "gold", "she"])
-def test_its_circuit_has_the_line_below_the_diagonal_among_64_places(model, word):
-    """Without any token, as on the page, and when every token is the same word."""
-    arrays, first = model.arrays, model.arrays.layers[0].attention
-    token = 0.0 if word is None else arrays.tokens[model.tokenize(word)[1]]
-    places = layer_norm(arrays.positions + token + arrays.segment, arrays.gain, arrays.bias)
-    query = (places @ first.query_weight + first.query_bias)[:, 64:96]
-    key = (places @ first.key_weight + first.key_bias)[:, 64:96]
-    scores = query @ key.T
-    assert (scores[1:64, :64].argmax(axis=1) == np.arange(63)).all()
-    assert max(len(model.tokenize(row["sentence"])) for row in pairs()) < 64
-
-
 @pytest.mark.thorough
 def test_the_shares_of_pairs(model):
     right = by_template(finds(model, pairs())) / 4  # template, head
@@ -270,6 +248,8 @@ def test_the_recorded_pulls_come_out_again(model, recorded, asked):
         for way, without in enumerate((set(heads), {head: means[head] for head in heads})):
             pull = pulls(model.embed(texts, without=without), toward)
             assert np.allclose(pull.mean(), kept[way], atol=1e-5)
+            if heads == [MATCHER]:  # it works against the answer in nearly every pair, and in every template
+                assert (pull > whole).sum() >= 47 and (pull.reshape(12, 4).mean(axis=1) > recorded["none"]).all()
             for half in (0, 1):  # the same of the templates that choose and of those that judge
                 left = pull.reshape(12, 4)[half::2].mean() / whole.reshape(12, 4)[half::2].mean()
                 assert left < 0.6 if heads == [COSTLY_HEAD] else left > 1
