@@ -60,6 +60,6 @@ _TILES = value_exercise(
                 "place. How many blocks of 3 is that?",
     ),
     why="The rows of tiles end with the queries 3, 7, 11 and 13, which see keys in 2, 3, 4 and 5 blocks.",
-    insight="For small tiles the share tends to one half. If one side of a tile divides the other, only the longer "
-                "side counts. Otherwise more is wasted: 4 by 3 tiles compute as much as 6 by 6 tiles in a long text.",
+    insight="For small tiles the share tends to one half. If one side divides the other, only the longer one counts. "
+                "In long texts, 4 by 3 tiles waste as much as 6 by 6.",
 )  # fmt: skip
