@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from attnlib.multihead import merge_heads, split_heads
-from attnlib.multihead.projections import project, project_heads
+from attnlib.multihead.projections import project
 from attnlib.pretrained.attending import returned, through_mha
 from attnlib.training.ablation import ablate
 
@@ -68,9 +68,9 @@ def run_layers(rows, arrays, sizes, functions, mask, replaced, look):
         here = {place: array for place, array in replaced.items() if place[0] == number}
         added, *looked = _attend(x, layer.attention, number, functions, mask, here, look)
         x = _norm(x + added, layer.attention_gain, layer.attention_bias, sizes, functions)
-        hidden = project(x, layer.up_weight, layer.up_bias)
+        hidden = _project(x, layer.up_weight, layer.up_bias)
         hidden = returned("gelu", functions.gelu(hidden), hidden.shape, x.dtype)
-        x = _norm(x + project(hidden, layer.down_weight, layer.down_bias), layer.mlp_gain, layer.mlp_bias, sizes, functions)
+        x = _norm(x + _project(hidden, layer.down_weight, layer.down_bias), layer.mlp_gain, layer.mlp_bias, sizes, functions)
         for column, array in zip(kept, (x, *looked), strict=True):
             column.append(array)
     if not look:
@@ -82,12 +82,14 @@ def _attend(x, params, number, functions, mask, replaced, look):
     # What the heads of one layer add to the tokens; and, to look at, their weights, values and outputs.
     weights = value = outputs = None
     if functions.mha is None or look:
-        query, key, value = project_heads(x, params)
+        query = split_heads(_project(x, params.query_weight, params.query_bias), params.heads)
+        key = split_heads(_project(x, params.key_weight, params.key_bias), params.heads)
+        value = split_heads(_project(x, params.value_weight, params.value_bias), params.heads)
         outputs, weights = functions.attend(query, key, value, mask, look)
         merged = ablate("run", merge_heads(outputs), number, params.heads, replaced)
         outputs = split_heads(merged, params.heads)
     if functions.mha is None:
-        added = project(merged, params.out_weight, params.out_bias)
+        added = _project(merged, params.out_weight, params.out_bias)
     else:
         added = _by_mha(x, params, number, functions.mha, replaced)
     return added, weights, value, outputs
@@ -100,6 +102,12 @@ def _by_mha(x, params, number, mha, replaced):
     rows = np.arange(width).reshape(params.heads, -1)[[head for _, head in replaced]].ravel()
     instead = ablate("run", np.zeros((*x.shape[:-1], width), x.dtype), number, params.heads, replaced)
     return through_mha(mha, x, params, rows) + instead @ params.out_weight
+
+
+def _project(x, weight, bias):
+    # All tokens of all texts in one product: with an axis for the texts NumPy computes one product for each of them,
+    # which takes three times as long.
+    return project(x.reshape(-1, x.shape[-1]), weight, bias).reshape(*x.shape[:-1], -1)
 
 
 def _norm(x, gain, bias, sizes, functions):

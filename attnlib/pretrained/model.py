@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from attnlib.checks.arrays import as_integer
 from attnlib.checks.masks import as_mask
 from attnlib.masks import padding_mask
 from attnlib.pretrained.batches import padded, pooled
@@ -105,8 +106,8 @@ class Pretrained:
         """
         return [self.tokenizer.by_id[i] for i in self._rows.as_ids("words", ids).ravel().tolist()]
 
-    def run(self, ids, *, mask=None, without=(), weights=True):
-        """Run a text, or a batch of texts of one length, through all layers.
+    def run(self, ids, *, mask=None, without=(), weights=True, layers=None):
+        """Run a text, or a batch of texts of one length, through the layers.
 
         Parameters
         ----------
@@ -121,11 +122,14 @@ class Pretrained:
             broadcasts to that shape. `head_means` makes such a dict.
         weights : bool, default True
             False: return None in their place, and do not keep them.
+        layers : int, optional
+            Run only the first so many layers; all, if left out. No layer knows of those after it, so the weights of
+            the layers that do run are the same, and come sooner.
 
         Returns
         -------
         states : ndarray of shape (..., n, m)
-            After the last layer.
+            After the last layer that ran.
         weights : ndarray
             (..., layers, h, n, n): for each layer the weights of its heads.
 
@@ -134,11 +138,16 @@ class Pretrained:
         TypeError
             If an argument has the wrong type.
         ValueError
-            If an id is unknown, there are more tokens than positions, the mask does not fit, or a head in `without`
-            does not exist.
+            If an id is unknown, there are more tokens than positions, the mask does not fit, a head in `without`
+            does not exist, or there are not so many layers.
         """
         ids, mask, replaced = self._checked("run", ids, mask, without)
-        states, inside = run_layers(self._rows.of(ids), self.arrays, self.sizes, self._functions, mask, replaced, bool(weights))
+        arrays = self.arrays
+        if layers is not None:
+            if not 1 <= as_integer("run", "layers", layers) <= self.sizes.layers:
+                raise ValueError(f"run: layers must be from 1 to {self.sizes.layers}; got {layers}.")
+            arrays = arrays._replace(layers=arrays.layers[:layers])
+        states, inside = run_layers(self._rows.of(ids), arrays, self.sizes, self._functions, mask, replaced, bool(weights))
         return states, inside.weights if weights else None
 
     def inside(self, ids, *, mask=None, without=()):

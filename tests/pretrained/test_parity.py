@@ -40,6 +40,10 @@ def test_each_text_alone(case, dtype):
         states, weights = model.run(ids)
         near(states[..., features], theirs[f"{number}/states"][-1], dtype)
         near(weights, theirs[f"{number}/weights"], dtype)
+        for layers in range(1, len(weights) + 1):
+            states, first = model.run(ids, layers=layers)
+            near(states[..., features], theirs[f"{number}/states"][layers], dtype)
+            near(first, theirs[f"{number}/weights"][:layers], dtype)
 
 
 @pytest.mark.parametrize("dtype", WITHIN)
