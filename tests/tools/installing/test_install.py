@@ -53,6 +53,12 @@ def test_every_pin_admits_the_oldest_python_and_the_ones_after_it(record_propert
     assert refused == {}
 
 
+def test_no_grammar_is_compiled_whenever_a_notebook_is_opened():
+    """The packages for notebooks once brought one that takes 1.2 s at every start; a refresh of the pins could bring it back."""
+    asked = "import nbformat, sys; print('lark' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True).stdout == "False\n"
+
+
 # When it goes wrong: one sentence that says what and what to do
 
 
