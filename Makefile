@@ -4,7 +4,8 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
-JOBS   ?= 2
+# Three workers for two cores: one often waits, for a browser or for a process that it has started.
+JOBS   ?= 3
 PYTEST := $(BIN)/python -m pytest -q -n $(JOBS)
 READY  := $(VENV)/.installed
 RUNNING := tests/book/live tests/book/light_pages/test_browser_arrival.py tests/book/test_browser_probes.py tests/book/test_firefox.py

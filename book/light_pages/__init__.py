@@ -49,6 +49,8 @@ def finish(app, exception):
         text = plain_code.unwrapped(pictures.sized(text, path, site / "_images"), plain, twins)
         pages[path] = markup.lean(drawing.on_page(scripts.lean(text, used_with)))
     used_scripts = asked_for(pages, scripts.SCRIPT)
+    theme = static / scripts.THEME
+    theme.write_text(theme.read_text(encoding="utf-8").replace(scripts.STOPS, scripts.NO_STOPS), encoding="utf-8")
     pages = with_one_sheet(pages, static, words(pages, used_scripts), drawing, app.kept)
     for path, text in pages.items():
         path.write_text(plain_code.short(text), encoding="utf-8")

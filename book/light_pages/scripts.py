@@ -1,4 +1,4 @@
-"""Scripts: a page loads those that it uses, and is shown before they arrive."""
+"""Scripts: a page loads those that it uses, is shown before they arrive, and is laid out once while they start."""
 
 import re
 
@@ -21,6 +21,13 @@ SCHEME_AT_ONCE = """{
       const dark = mode === "auto" ? matchMedia("(prefers-color-scheme: dark)").matches : mode === "dark";
       document.documentElement.dataset.theme = dark ? "dark" : "light";
     }"""
+
+# The theme makes a stop of the Tab key of each of these that scrolls. It measures one and changes it before it measures the
+# next, so that the browser lays the page out anew for each: a third of a second on a phone. `book.js` measures them all, and
+# then changes them.
+THEME = "scripts/pydata-sphinx-theme.js"
+STOPS = '["pre",".nboutput > .output_area",".cell_output > .output",".jp-RenderedHTMLCommon",".pst-scrollable-table-container"].join(", ")'
+NO_STOPS = '"no-block"'
 
 
 def lean(text, used_with):
