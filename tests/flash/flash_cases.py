@@ -113,3 +113,14 @@ def assert_close(actual, expected, tolerance=1e-13):
 def assert_all_close(actual, expected, tolerance=1e-13):
     for a, b in zip(actual, expected, strict=True):
         assert_close(a, b, tolerance)
+
+
+def inputs(seed, n, d, v):
+    """A gradient of the output, queries, keys and values at random."""
+    draw = np.random.default_rng(seed).standard_normal
+    return draw((n, v)), draw((n, d)), draw((n, d)), draw((n, v))
+
+
+def alike(ones, others):
+    """Are all arrays of two lists equal up to rounding?"""
+    return all(np.allclose(one, other, rtol=0, atol=1e-10) for one, other in zip(ones, others, strict=True))
