@@ -10,6 +10,7 @@ to these lists stands before the first of them.
 """
 
 import re
+from functools import cache
 from itertools import groupby
 from pathlib import Path
 
@@ -99,6 +100,7 @@ def any_of(terms):
     return re.compile(rf"(?<!{JOINED})(?:{'|'.join(map(form, sorted(terms, key=len, reverse=True)))})(?!{JOINED})")
 
 
+@cache
 def form(term):
     """A regular expression for a term, its plural, and both with a capital."""
     first, rest = (re.escape(part) for part in (term[0], term[1:]))

@@ -52,6 +52,8 @@ class Malformed(Exception):
 
 def predictions(source):
     """The predictions of a Markdown cell and what is wrong with their form: ([Prediction, …], [sentence, …])."""
+    if not BEGINS.search(source):
+        return [], []
     found, problems, block = [], [], None
     seen = 0
     for part in parts(source):
