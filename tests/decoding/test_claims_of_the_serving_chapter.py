@@ -357,16 +357,16 @@ def test_the_two_tokens_on_paper():
 
 
 def test_the_delta_rule_keeps_the_new_value_where_adding_mixes_it_with_the_old_one(chapter):
-    """Against adding with the divisor that suits it best; with twice as many keys as numbers in a key, adding is better."""
+    """Both with the factor that suits them best; with twice as many keys as numbers in a key, neither remembers much."""
     error_after, add, delta = chapter["error_after"], chapter["add_step"], chapter["delta_step"]
     mean = {}
-    for n in (2, 4, 8, 16, 64):
+    for n in (2, 4, 8, 16, 32, 64):
         found = np.array([[error_after(n, seed, rule) for rule in (add, delta)] for seed in range(100, 116)])
         mean[n] = found.mean(axis=0)
         assert found[:, 0].min() > 0.3
-        assert np.all((found[:, 1] < found[:, 0]) == (n <= 16))
-        assert np.all((found[:, 1] > 1) == (n == 64))  # with 64 keys worse than an answer that is always 0
+        assert n == 64 or np.all(found[:, 1] < found[:, 0])
     assert 0.15 < mean[8][1] < 0.25 < 0.55 < mean[8][0] < 0.65
+    assert 0.78 < mean[64].min() and np.ptp(mean[64]) < 0.05
 
 
 def test_what_the_two_numbers_of_a_row_add_to_its_bits(chapter):

@@ -90,6 +90,24 @@ def with_own(page, d_out, query, key, value, workers):
     return found, found.pop("neither"), own, merged
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_in_a_head_that_looks_nearby_the_own_logsumexp_does_little_harm(page, seed):
+    """The scores of the own keys get c more: a feature for each worker, which its queries and its keys share."""
+    workers, n, d, v = 8, 256, 8, 5
+    d_out, query, key, value = inputs(seed, n, d, v)
+    mine = np.repeat(np.eye(workers), n // workers, axis=0) * (d + workers) ** 0.25
+
+    def off(c):
+        longer = [np.hstack([x * ((d + workers) / d) ** 0.25, c**0.5 * mine]) for x in (query, key)]
+        found, right, own, merged = with_own(page, d_out, *longer, value, workers)
+        share = np.exp(own[1] - merged[1]).mean()  # of the total, with the own keys
+        return np.linalg.norm(found["logsumexp"] - right) / np.linalg.norm(right), share
+
+    (far, share), (near, most) = off(0), off(6)
+    assert 5.5 < far < 9 and 0.1 < share < 0.2
+    assert near < 0.1 and most > 0.95
+
+
 @pytest.mark.parametrize("workers", [1, 2, 3, 4, 6])
 @pytest.mark.parametrize("seed", range(8, 16))
 def test_a_backward_with_what_belongs_to_the_own_keys_is_wrong(page, workers, seed):
@@ -407,6 +425,8 @@ def test_twenty_five_workers_need_seconds_and_hide_their_sending():
     assert [round(layers * n * 32 * (64 + 64) * 2 / 1e9, 1) for layers in (1, 32)] == [8.2, 262.1]
     assert round(32 * n * 32 * (64 + 64) * 2 / 1e9 / workers, 1) == 10.5  # gigabytes of keys and values that each holds
     assert round(sent / 50e9, 1) == 5.0 < round(operations / 989e12 / workers, 1) == 5.3
+    half = 2 * operations / 989e12  # seconds of one worker at half its peak: it needs half the tokens, and 50 share
+    assert int(n / (tokens_each(50e9, visible=0.5) / 2)) == 50 and round(half / 50, 1) == 5.3 > 49 / 50 * all_keys / 50e9
 
 
 def test_beyond_25_workers_the_ring_gains_next_to_nothing(page):

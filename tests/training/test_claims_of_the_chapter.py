@@ -113,6 +113,13 @@ def test_layer_2_learns_sooner_if_layer_1_looks_one_back_from_the_start():
             assert never is None and few_right < 0.28 and no_rows <= 3 and max(row["scores"][name]) < 0.2
 
 
+def test_the_score_of_layer_2_rises_as_steeply_if_layer_1_need_not_learn():
+    """So that the layers need each other explains why the rise is late, and not why it is steep. The scores come every ten steps."""
+    for row, free in zip(STARTS["fixed"], STARTS["two"], strict=True):
+        alone, both = (np.interp([0.2, 0.8], np.maximum.accumulate(scores), np.arange(10, 301, 10)) for scores in (row["scores"]["one back"], free["scores"]))
+        assert np.ptp(alone) < 24 < 28 < np.ptp(both) < 37 and alone[1] < both[0]
+
+
 def test_blurred_notes_are_read_slowly_and_in_part_and_the_composed_grid_looks_the_same():
     """Gamma does not prove that layer 1 looks one back: that is for its map and its previous-token score, which stays low here."""
     for row, free in zip(STARTS["fixed"], STARTS["two"], strict=True):

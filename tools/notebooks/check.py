@@ -1,5 +1,6 @@
 """What is wrong with a notebook: its form, its length, its code cells, its outputs, its figures."""
 
+import ast
 import re
 from pathlib import Path
 
@@ -15,6 +16,7 @@ TAGS = re.compile(r"exercise-[a-z0-9_]+|hide-input|hide-output|hide-cell|remove-
 FOLDED_OUTPUT = {"hide-output", "hide-cell"}
 LONGEST = 24  # lines of code that are read in one go
 COLUMNS = re.compile(r"\S+(?: \S+)*(?: {2,}\S+(?: \S+)*){2,}")  # at least three, two spaces or more between them
+SHOWS = {"table", "stepped_figure", "heads_figure", "tap_figure"}  # their value is what a reader should see
 # What would differ on another machine or in another run.
 PERSONAL = {
     "an object's address": re.compile(r"\b0x[0-9a-fA-F]{6,}"),
@@ -53,6 +55,7 @@ def check_code(cell, count):
         found.append(f"execution count {cell.execution_count}, expected {count}; run: make notebooks")
     if cell.source.rstrip().endswith(";"):
         found.append("a semicolon at the end hides the value here but not when outputs are compared; assign it to _")
+    found += check_lost(cell.source)
     tags, lines = set(cell.metadata.get("tags", [])), len(cell.source.strip().splitlines())
     if lines > LONGEST and not tags & FOLDED:
         found.append(f"{lines} lines of code in view, at most {LONGEST}; move some to the library or tag it hide-input")
@@ -74,6 +77,17 @@ def check_code(cell, count):
     if pictures:
         found += check_figure(cell.metadata.get("mystnb", {}), pictures)
     return found
+
+
+def check_lost(source):
+    """A notebook shows the value of a cell's last line alone. A table before it would be computed, and nobody would see it."""
+    try:
+        body = ast.parse(source).body
+    except SyntaxError:  # a magic of IPython
+        return []
+    values = [line.value for line in body[:-1] if isinstance(line, ast.Expr)]
+    lost = [value.func.id for value in values if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id in SHOWS]
+    return [f"what {name}(…) gives is not shown, since it is not the last line of the cell" for name in lost]
 
 
 def check_columns(outputs):

@@ -21,7 +21,9 @@ question, place. The questions: is the right word named in the whole sentence; w
 `maps` has the axes: start, question, query, key; it is the mean weight in the layer without a mask.
 `copied` has the axes: start, question: how often does that layer name the word just read, and any word read before, while a sentence is
 being written?
-`random_shares` is like `shares`, but every word is drawn at random, and each start has 300 sentences of its own."""
+`no_mask` has the axes: start, size of the entries at the start (0.05, 0.25), words, question, place; it is what the layer without a
+mask, trained on the sentences of the chapter, names right among 1000 new sentences, and among as many in which every word is drawn at random."""
+SPREADS = (0.05, 0.25)
 
 
 @cache
@@ -68,16 +70,18 @@ def copies(names, start):
     return names["mean_weights"](matrices), [own, seen]
 
 
-def random_shares(start):
-    """`shares` in a language whose words do not depend on each other."""
-    return shares(experiment(seed=100 + start, follow=0), start)[0]
+def no_mask(names, start):
+    """What the layer without a mask names right after one start, (size of the entries, words, question, place)."""
+    trained = [names["train"](False, start=start, spread=spread)[0] for spread in SPREADS]
+    random = experiment(follow=0)["fresh"]
+    return [[names["by_place"](matrices, False, words) for words in (names["fresh"], random)] for matrices in trained]
 
 
 if __name__ == "__main__":
     names = experiment()
     found, losses = zip(*(shares(names, start) for start in STARTS), strict=True)
     maps, copied = zip(*(copies(names, start) for start in STARTS), strict=True)
-    random = [random_shares(start) for start in STARTS]
-    kept = {"shares": found, "losses": losses, "maps": maps, "copied": copied, "random_shares": random}
+    sizes = [no_mask(names, start) for start in STARTS]
+    kept = {"shares": found, "losses": losses, "maps": maps, "copied": copied, "no_mask": sizes}
     np.savez_compressed(TARGET, **{name: np.array(values) for name, values in kept.items()}, about=ABOUT)
     print(np.array(found).shape, TARGET.stat().st_size, "bytes")

@@ -136,6 +136,7 @@ ERROR = {"output_type": "error", "ename": "ValueError", "evalue": "no", "traceba
         (code("1", None), "execution count None, expected 1"),
         (code("", 1), "empty code cell"),
         (code("1;", 1), "a semicolon at the end"),
+        (code("table({'T': [1]})\nprint(1)", 1), "what table(…) gives is not shown"),
         (code("1", 1, tags=["raises-exception"]), "tag 'raises-exception' is not on the list"),
         (code("1", 1, [printed("<object at 0x7f3a5c2d1e80>")]), "an object's address: 0x7f3a5c2d1e80"),
         (code("1", 1, [printed("in /home/someone/book")]), "a path of this machine: /home/s"),
