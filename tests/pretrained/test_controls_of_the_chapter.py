@@ -47,21 +47,14 @@ def test_its_circuit_has_the_line_below_the_diagonal_among_64_places(model, word
 def one_back(model, words, n):
     """Of head 2 of layer 1, in each row but the first, the weight on the token before, in a text of n tokens."""
     ids = model.tokenize(" ".join(words))
-    return np.diagonal(model.run(np.concatenate([ids[: n - 1], ids[-1:]]))[1][0, 2], -1)
-
-
-@pytest.fixture(scope="module")
-def first_layer(model):
-    small = load_pretrained(MODEL)
-    small.arrays = model.arrays._replace(layers=model.arrays.layers[:1])
-    return small
+    return np.diagonal(model.run(np.concatenate([ids[: n - 1], ids[-1:]]), layers=1)[1][0, 2], -1)
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_in_long_texts_the_first_rows_lose_the_token_before(first_layer, seed):
+def test_in_long_texts_the_first_rows_lose_the_token_before(model, seed):
     """With single words in a random order, where the page has sentences. The last rows keep it, and so do short texts."""
     words = np.random.default_rng(100 + seed).permutation(" ".join(row["sentence"] for row in pairs()).split())[:520]
-    long, short = one_back(first_layer, words, 512), one_back(first_layer, words, 120)
+    long, short = one_back(model, words, 512), one_back(model, words, 120)
     assert long[:19].mean() < 0.2 and long[:127].mean() < 0.5 and long[128:].mean() > 0.97
     assert short.min() > 0.8
 
