@@ -69,7 +69,8 @@ export class Keep {
       await this.fetchAll(list, await caches.open(unfinished));
       await this.rename(unfinished, this.prefix + list.version);
       await navigator.serviceWorker.register(new URL(WORKER, this.root), { scope: this.root.pathname });
-      await navigator.storage?.persist?.(); // else a browser short of room may drop it
+      // Else a browser short of room may drop it. Not awaited: Firefox asks the reader, who may leave the question open.
+      navigator.storage?.persist?.().catch(() => {});
       this.tell(`The book and Python are kept, ${megabytes(list.bytes)} MB: this address opens without a network.`);
     } catch (error) {
       this.tell(`${sentence(error)} Nothing was kept.`);

@@ -31,6 +31,8 @@ user_pref("network.connectivity-service.enabled", false);
 user_pref("services.settings.server", "data:,none");
 user_pref("toolkit.telemetry.enabled", false);
 """
+# Firefox says so of a formula that it draws before all of it has arrived; `test_firefox.py` counts what is there in the end.
+HALF_A_FORMULA = "Invalid markup: Incorrect number of children for <m"
 WAIT = """async ([found, seconds]) => {
     const until = Date.now() + 1000 * seconds;
     for (;;) {
@@ -48,14 +50,15 @@ def firefox():
 
 
 @contextlib.contextmanager
-def launched(width=1440, height=900):
-    """A window of Firefox without a profile of its own."""
+def launched(**preferences):
+    """A window of Firefox with an empty profile, in which these preferences are set, too; `_` stands for a dot."""
     with tempfile.TemporaryDirectory() as profile:
-        (Path(profile) / "user.js").write_text(PREFERENCES)
+        own = "".join(f'user_pref("{name.replace("_", ".")}", {json.dumps(value)});\n' for name, value in preferences.items())
+        (Path(profile) / "user.js").write_text(PREFERENCES + own)
         command = [firefox(), "--headless", "--no-remote", "--profile", profile, "--remote-debugging-port", "0", "about:blank"]
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
-            window = Window(address(Path(profile) / "WebDriverBiDiServer.json", process), width, height)
+            window = Window(address(Path(profile) / "WebDriverBiDiServer.json", process))
             yield window
             window.close()
         finally:
@@ -77,13 +80,22 @@ def address(file, process):
 class Window:
     """One page. `faults`: what the console complained of, and answers that were no success."""
 
-    def __init__(self, address, width, height):
+    def __init__(self, address):
         self.socket = websocket.create_connection(f"{address}/session", timeout=PATIENCE / 1000, suppress_origin=True)
         self.number, self.faults = 0, []
         self.send("session.new", capabilities={})
         self.send("session.subscribe", events=["log.entryAdded", "network.responseCompleted"])
-        self.page = self.send("browsingContext.create", type="tab")["context"]
+        self.user = None
+        self.anew()
+
+    def anew(self, width=1440, height=900):
+        """Go on as on a first visit: in a new tab with an empty store of its own. The tab before it is closed."""
+        before, self.user = self.user, self.send("browser.createUserContext")["userContext"]
+        self.page = self.send("browsingContext.create", type="tab", userContext=self.user)["context"]
         self.send("browsingContext.setViewport", context=self.page, viewport={"width": width, "height": height})
+        if before:
+            self.send("browser.removeUserContext", userContext=before)
+        self.faults.clear()
 
     def close(self):
         self.socket.close()
@@ -100,7 +112,7 @@ class Window:
                 return answer["result"]
 
     def hear(self, event, told):
-        if event == "log.entryAdded" and told["level"] in ("error", "warn"):
+        if event == "log.entryAdded" and told["level"] in ("error", "warn") and not told["text"].startswith(HALF_A_FORMULA):
             self.faults.append(told["text"])
         elif event == "network.responseCompleted" and told["response"]["status"] >= 400:
             self.faults.append(f"{told['response']['status']}: {told['response']['url']}")
@@ -127,19 +139,37 @@ class Window:
         """Wait until this function of the page returns something that is true, and return it."""
         return self.ask(WAIT, [found, PATIENCE / 1000])
 
-    def click(self, selector):
-        """Press the left button where the first visible element of this selector is, as a hand does."""
-        place = self.ask(
-            """(selector) => {
+    def middle(self, selector, scroll=True):
+        """Where the middle of the first visible element of this selector is, after the page has scrolled to it."""
+        return self.ask(
+            """(selector, scroll) => {
                 const shown = [...document.querySelectorAll(selector)].find((element) => element.checkVisibility());
-                shown.scrollIntoView({ block: "center", behavior: "instant" });
+                if (scroll) shown.scrollIntoView({ block: "center", behavior: "instant" });
                 const { x, y, width, height } = shown.getBoundingClientRect();
                 return [Math.round(x + width / 2), Math.round(y + height / 2)];
             }""",
             selector,
+            scroll,
         )
-        moves = [{"type": "pointerMove", "x": place[0], "y": place[1]}, {"type": "pointerDown", "button": 0}, {"type": "pointerUp", "button": 0}]
-        self.send("input.performActions", context=self.page, actions=[{"type": "pointer", "id": "mouse", "actions": moves}])
+
+    def click(self, selector):
+        """Press the left button where the first visible element of this selector is, as a hand does."""
+        self.drag(self.middle(selector), (0, 0), "mouse", steps=0)
+
+    def drag(self, start, by, pointer="touch", steps=6):
+        """A pointer of this kind goes down at a place, moves in so many steps, and goes up."""
+        moves = [{"type": "pointerMove", "x": start[0], "y": start[1]}, {"type": "pointerDown", "button": 0}]
+        for step in range(1, steps + 1):
+            x, y = (round(where + far * step / steps) for where, far in zip(start, by))
+            moves.append({"type": "pointerMove", "x": x, "y": y, "duration": 50})
+        source = {"type": "pointer", "id": pointer, "parameters": {"pointerType": pointer}}
+        self.send("input.performActions", context=self.page, actions=[{**source, "actions": [*moves, {"type": "pointerUp", "button": 0}]}])
+
+    def upload(self, selector, path):
+        """Choose a file in the first input of this selector, whether it is visible or not."""
+        found = self.send("browsingContext.locateNodes", context=self.page, locator={"type": "css", "value": selector}, maxNodeCount=1)
+        element = {"sharedId": found["nodes"][0]["sharedId"]}
+        self.send("input.setFiles", context=self.page, element=element, files=[str(path)])
 
     def type(self, text):
         keys = [{"type": kind, "value": key} for key in text for kind in ("keyDown", "keyUp")]

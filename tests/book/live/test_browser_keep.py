@@ -11,6 +11,10 @@ from tools import browser
 CHAPTER = "chapters/01_softmax.html"
 
 
+# Firefox asks the reader whether the site may keep its files for good, and the reader may not answer.
+UNANSWERED = "StorageManager.prototype.persist = () => new Promise(() => {});"
+
+
 @pytest.fixture(autouse=True)
 def with_python(site):
     has_python(site)
@@ -23,6 +27,7 @@ def unfold(running):
 
 def test_kept_read_run_and_searched_without_a_server_and_removed(chromium, site):
     with browser.served(site) as address, Watched(chromium, address, 1440) as watched:
+        watched.context.add_init_script(UNANSWERED)
         running = Running(watched.open(CHAPTER))
         asked = []
         watched.context.on("request", lambda request: asked.append(request.url))
