@@ -8,6 +8,7 @@ from collections import Counter
 from pathlib import Path
 
 import matplotlib
+import matplotlib.pyplot
 import numpy as np
 import pytest
 from nbval.plugin import IPyNbCell
@@ -48,9 +49,10 @@ def pytest_runtest_protocol(item):
     """Each test leaves behind what it found. A hook, since a fixture would cost all the tests as much as their asserts.
 
     A chapter's first cell, run in a test, shortens how arrays are printed and sets how figures are drawn. An example of the exercises begins as a new
-    session does, whichever other examples ran before it. And a command that a test calls in this process, such as the
-    build, sets handlers of signals that would stay.
+    session does, whichever other examples ran before it. A command that a test calls in this process, such as the build,
+    sets handlers of signals that would stay. And a figure that is left open is seen by the tests that count them.
     """
+    figures = set(matplotlib.pyplot.get_fignums())
     handlers = {number: signal.getsignal(number) for number in SIGNALS}
     with np.printoptions(), pytest.MonkeyPatch.context() as patch, matplotlib.rc_context():
         if item.name.startswith("attnexercises."):
@@ -61,6 +63,8 @@ def pytest_runtest_protocol(item):
         try:
             return (yield)
         finally:
+            for number in set(matplotlib.pyplot.get_fignums()) - figures:
+                matplotlib.pyplot.close(number)
             for number, handler in handlers.items():
                 if signal.getsignal(number) is not handler:
                     signal.signal(number, handler)
