@@ -1,12 +1,13 @@
 """Every page of the site, opened once in a browser from a disk: it fits a phone, and nothing complains.
 
-A chapter is then widened to a desk, for what depends on the width. What costs more is asked of one page of each kind
+The pages of the library are all made alike: on a push one of each kind is opened, before publishing all of them. A chapter is then widened to a desk, for what depends on the width. What costs more is asked of one page of each kind
 (test_browser_views.py), and of all before the book is published.
 """
 
 import re
 
 import pytest
+from kinds import LOOKED_AT
 from watched import CHAPTERS, PAGES, broken
 
 from tools import browser
@@ -15,6 +16,7 @@ PHONE, DESK = sorted(browser.WIDTHS)
 WITH_A_MARGIN = 1680
 NUMBERED = [name for name in CHAPTERS if re.match(r"chapters/\d\d_", name)]  # these have captions and side notes
 BESIDE = NUMBERED[:3]  # of which that is asked on a push
+ON_A_PUSH = {*CHAPTERS, *LOOKED_AT}
 
 
 def on_a_phone(watched, name):
@@ -39,7 +41,7 @@ def beside_the_text(watched):
     return found + watched.page.evaluate("probes.notes(true)")
 
 
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", [name if name in ON_A_PUSH else pytest.param(name, marks=pytest.mark.thorough) for name in PAGES])
 def test_page(name, from_disk, record_property, request):
     from_disk.faults.clear()
     from_disk.page.emulate_media(color_scheme="light")
