@@ -16,7 +16,7 @@ from watched import PATIENCE
 
 CONTROL, ENTER = "\ue009", "\ue007"
 NAMES = ("firefox-esr", "firefox")
-# No first page, and no requests of its own.
+# No first page, no requests of its own, and scroll bars that take no room, as on a phone.
 PREFERENCES = """
 user_pref("app.normandy.enabled", false);
 user_pref("app.update.enabled", false);
@@ -30,6 +30,7 @@ user_pref("network.captive-portal-service.enabled", false);
 user_pref("network.connectivity-service.enabled", false);
 user_pref("services.settings.server", "data:,none");
 user_pref("toolkit.telemetry.enabled", false);
+user_pref("ui.useOverlayScrollbars", 1);
 """
 # Firefox says so of a formula that it draws before all of it has arrived; `test_firefox.py` counts what is there in the end.
 HALF_A_FORMULA = "Invalid markup: Incorrect number of children for <m"

@@ -5,6 +5,8 @@ What Chromium is asked in all its tests is asked here once, where the two browse
 
 import pytest
 from firefox import CONTROL, ENTER, NAMES, firefox, launched
+from test_browser_phone import HITS, SMALL
+from test_browser_phone import PAGES as ON_A_PHONE
 
 PAGES = ["chapters/index.html", "chapters/02_attention.html", "_modules/attnlib/softmax/weights.html", "404.html"]
 PREDICTION = "#predict-masks-rescale"
@@ -35,6 +37,14 @@ def test_a_page_arrives_without_a_complaint(name, quiet, address):
     assert quiet.ask("() => document.querySelector('article h1').checkVisibility()")
     assert quiet.ask("() => document.documentElement.scrollWidth <= innerWidth")
     assert quiet.ask(UNFINISHED) == []
+
+
+@pytest.mark.parametrize("name", ON_A_PHONE)
+def test_on_a_phone_letters_have_12_pixels_and_choices_are_easy_to_hit(name, quiet, address):
+    quiet.anew(width=390, height=844)
+    quiet.open(address + name)
+    assert quiet.ask("() => document.documentElement.scrollWidth <= innerWidth")
+    assert quiet.ask(SMALL) == [] and quiet.ask(HITS) == []
 
 
 def test_a_prediction_is_committed_by_mouse_and_remembered(quiet, address):
