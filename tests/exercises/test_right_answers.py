@@ -28,9 +28,9 @@ def turn(exercise, style):
 
 
 def of_every_push():
-    """Every third pair; of the exercises of Flash attention, whose method takes a second to judge, every ninth."""
+    """Every sixth pair; of the exercises of Flash attention, whose method takes a second to judge, every eighteenth."""
     for exercise in FUNCTIONS:
-        one_in = 9 if exercise.id in ("flash_forward", "flash_backward") else 3
+        one_in = 18 if exercise.id in ("flash_forward", "flash_backward") else 6
         for style in STYLES:
             if turn(exercise, style) % one_in == 0:
                 yield exercise, style
@@ -53,7 +53,7 @@ def test_a_right_answer_passes_in_this_style(exercise, style):
 
 def test_every_push_has_each_style_and_each_exercise():
     pairs = list(of_every_push())
-    assert min(Counter(style for _, style in pairs).values()) >= 6
+    assert min(Counter(style for _, style in pairs).values()) >= 3
     assert {exercise.id for exercise, _ in pairs} == {exercise.id for exercise in FUNCTIONS}
 
 

@@ -37,7 +37,7 @@ def busy(seconds):
 
 class Deleted:
     def __del__(self):
-        busy(0.02)
+        busy(0.005)
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no timer")

@@ -202,6 +202,7 @@ class Forgetful:
         return page
 
 
+@pytest.mark.thorough
 def test_the_same_pages_give_the_same_bytes_whatever_the_window_has_seen(book, chromium, small, monkeypatch):
     monkeypatch.setattr(check, "compare", lambda *given: check.Report([], {}))  # the same bytes hold the same text
     parts = pdf.chosen(pdf.parts(ROOT), PRINTED)
