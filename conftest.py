@@ -1,7 +1,9 @@
 """What every run of pytest needs: a steady environment for the notebooks, their outputs compared as a reader would,
 and a last line that says what was checked."""
 
+import itertools
 import os
+import random
 import signal
 import sys
 from collections import Counter
@@ -86,6 +88,12 @@ def pytest_addoption(parser):
         help="run the tests marked `thorough`, too: exhaustive products, further builds, every page in every view",
     )
     parser.addoption(
+        "--shuffled",
+        type=int,
+        metavar="SEED",
+        help="the files in an order of this seed, and the tests within each: none may depend on what another leaves",
+    )
+    parser.addoption(
         "--figures-without-layout",
         action="store_true",
         help="compare what figures show but not where: for another Matplotlib than the stored figures were made with",
@@ -110,7 +118,9 @@ def pytest_collection_modifyitems(config, items):
     for item in items:
         if reason := reasons.get(item.path):
             item.add_marker(pytest.mark.skip(reason=reason))
-    if hasattr(config, "workerinput"):  # several workers: what is long comes first, or one would wait for the other in the end
+    if config.option.shuffled is not None:
+        items[:] = shuffled(items, config.option.shuffled)
+    elif hasattr(config, "workerinput"):  # several workers: what is long comes first, or one would wait for the other in the end
         items.sort(key=lambda item: not any(name in item.nodeid for name in LONG))
     if config.option.thorough:
         return
@@ -119,6 +129,17 @@ def pytest_collection_modifyitems(config, items):
     if left_out:
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if not item.get_closest_marker("thorough")]
+
+
+def shuffled(items, seed):
+    """The tests in another order, the same in every worker. A file stays together, and the cells of a notebook in their order."""
+    order = random.Random(seed)
+    files = [list(tests) for _, tests in itertools.groupby(items, key=lambda item: item.path)]
+    order.shuffle(files)
+    for tests in files:
+        if not isinstance(tests[0], IPyNbCell):
+            order.shuffle(tests)
+    return [item for tests in files for item in tests]
 
 
 def pytest_sessionfinish(session):

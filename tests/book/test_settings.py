@@ -98,7 +98,7 @@ def test_every_week_all_checks_are_run_with_the_newest_and_the_oldest_versions()
     weekly = yaml.safe_load(read(".github/workflows/weekly.yml"))["jobs"]
     last = {name: [step["run"] for step in job["steps"][-3:]] for name, job in weekly.items()}
     layout = {"newest": "", "oldest": " --figures-without-layout"}
-    more = {"newest": " --hypothesis-profile=searching", "oldest": ""}
+    more = {"newest": " --hypothesis-profile=searching --shuffled=${{ github.run_number }}", "oldest": ""}
     for name, (graders, older, everything) in last.items():
         assert graders == "python -m tools.installing.graders"
         assert older == f"python -m tools.testing.plain_cpu pytest -n 2{layout[name]} chapters"
