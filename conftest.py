@@ -35,7 +35,7 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # what a command answe
 collect_ignore_glob = ["my_attention*.py", "*/my_attention*.py"]  # a reader's own file is not ours to run
 
 COUNTED = "checked "  # what a test counts: record_property("checked links", 12)
-BROWSER = "test_browser_"
+BROWSER, FIREFOX = "test_browser_", "test_firefox"
 LONG = (BROWSER, "test_exercise_notebooks", ".ipynb::")  # of what takes minutes, in the name of a test
 LEFT_OUT = pytest.StashKey[int]()
 
@@ -172,7 +172,8 @@ def pytest_terminal_summary(terminalreporter, config):
     terminalreporter.write_line(", ".join(parts))
     if left_out := config.stash.get(LEFT_OUT, 0):
         terminalreporter.write_line(f"left out: {left_out} thorough tests: make test-all, or pytest --thorough")
-    skipped = [report for report in terminalreporter.stats.get("skipped", []) if BROWSER in report.nodeid]
-    if skipped:
-        reasons = sorted({str(report.longrepr[-1]).removeprefix("Skipped: ") for report in skipped})
-        terminalreporter.write_line(f"NOT CHECKED IN A BROWSER: {'; '.join(reasons)}", yellow=True, bold=True)
+    for browser, name in (("A BROWSER", BROWSER), ("FIREFOX", FIREFOX)):
+        skipped = [report for report in terminalreporter.stats.get("skipped", []) if name in report.nodeid]
+        if skipped:
+            reasons = sorted({str(report.longrepr[-1]).removeprefix("Skipped: ") for report in skipped})
+            terminalreporter.write_line(f"NOT CHECKED IN {browser}: {'; '.join(reasons)}", yellow=True, bold=True)
