@@ -85,8 +85,8 @@ class Window:
         self.socket = websocket.create_connection(f"{address}/session", timeout=PATIENCE / 1000, suppress_origin=True)
         self.number, self.faults = 0, []
         self.send("session.new", capabilities={})
-        self.send("session.subscribe", events=["log.entryAdded", "network.responseCompleted"])
-        self.user = None
+        self.send("session.subscribe", events=["log.entryAdded", "network.responseCompleted", "browsingContext.load"])
+        self.user, self.loaded = None, False
         self.anew()
 
     def anew(self, width=1440, height=900):
@@ -104,23 +104,36 @@ class Window:
     def send(self, method, **parameters):
         self.number += 1
         self.socket.send(json.dumps({"id": self.number, "method": method, "params": parameters}))
-        while True:
-            answer = json.loads(self.socket.recv())
-            if answer["type"] == "event":
-                self.hear(answer["method"], answer["params"])
-            elif answer.get("id") == self.number:
-                assert answer["type"] == "success", f"{method}: {answer}"
-                return answer["result"]
+        while (answer := self.receive()).get("id") != self.number:
+            pass
+        assert answer["type"] == "success", f"{method}: {answer}"
+        return answer["result"]
+
+    def receive(self):
+        """The next message of Firefox, which has been heard if it tells of an event."""
+        message = json.loads(self.socket.recv())
+        if message["type"] == "event":
+            self.hear(message["method"], message["params"])
+        return message
 
     def hear(self, event, told):
         if event == "log.entryAdded" and told["level"] in ("error", "warn") and not told["text"].startswith(HALF_A_FORMULA):
             self.faults.append(told["text"])
         elif event == "network.responseCompleted" and told["response"]["status"] >= 400:
             self.faults.append(f"{told['response']['status']}: {told['response']['url']}")
+        elif event == "browsingContext.load" and told["context"] == self.page:
+            self.loaded = True
 
     def open(self, address):
         self.send("browsingContext.navigate", context=self.page, url=address, wait="complete")
         self.ask("() => document.fonts.ready.then(() => true)")  # a font that is left on its way is a complaint
+
+    def follow(self, action, *arguments):
+        """Do what leads to another page, and return when that has loaded. A page that goes never answers what it was asked."""
+        self.loaded = False
+        action(*arguments)
+        while not self.loaded:
+            self.receive()
 
     def ask(self, function, *arguments):
         """What a function of the page returns for these arguments."""

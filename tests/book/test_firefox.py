@@ -62,7 +62,7 @@ def test_the_search_finds_rope_by_keyboard(quiet, address):
     quiet.open(address + "chapters/index.html")
     quiet.press(CONTROL, "k")
     quiet.wait("() => document.querySelector('#pst-search-dialog').open")
-    quiet.type(f"RoPE{ENTER}")
+    quiet.follow(quiet.type, f"RoPE{ENTER}")
     quiet.wait("() => document.querySelector('#search-results li a')")
     found = quiet.ask("() => [...document.querySelectorAll('#search-results li a')].slice(0, 3).map((link) => link.textContent)")
     assert any("RoPE" in title or "Rotary" in title for title in found), found
