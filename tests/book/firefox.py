@@ -51,10 +51,10 @@ def firefox():
 
 
 @contextlib.contextmanager
-def launched(**preferences):
-    """A window of Firefox with an empty profile, in which these preferences are set, too; `_` stands for a dot."""
+def launched(preferences=None):
+    """A window of Firefox with an empty profile, in which these preferences, by their names, are set, too."""
     with tempfile.TemporaryDirectory() as profile:
-        own = "".join(f'user_pref("{name.replace("_", ".")}", {json.dumps(value)});\n' for name, value in preferences.items())
+        own = "".join(f'user_pref("{name}", {json.dumps(value)});\n' for name, value in (preferences or {}).items())
         (Path(profile) / "user.js").write_text(PREFERENCES + own)
         command = [firefox(), "--headless", "--no-remote", "--profile", profile, "--remote-debugging-port", "0", "about:blank"]
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

@@ -27,7 +27,7 @@ def pages_run(site):
 @pytest.fixture(scope="module")
 def window(tmp_path_factory):
     folder = tmp_path_factory.mktemp("downloads")
-    with launched(browser_download_folderList=2, browser_download_dir=str(folder), dom_w3c__touch__events_enabled=1) as window:
+    with launched({"browser.download.folderList": 2, "browser.download.dir": str(folder)}) as window:
         window.downloads = folder
         yield window
 
@@ -219,7 +219,7 @@ def test_the_kept_book_opens_without_its_server(window, site):
 
 
 def test_with_storage_blocked_nothing_throws_and_the_warning_stays(address):
-    with launched(network_cookie_cookieBehavior=2) as window:
+    with launched({"network.cookie.cookieBehavior": 2}) as window:
         page = Cells(window, address + CHAPTER)
         assert not window.ask("() => navigator.cookieEnabled")
         window.click(".theme-switch-button")  # the theme wants to keep the scheme
@@ -237,7 +237,7 @@ POINT = "#fig-plane svg [data-at='3']"
 @pytest.fixture(scope="module")
 def plane(address):
     """The figure of chapter 2 whose points can be moved, on a window as wide as a phone."""
-    with launched(dom_w3c__touch__events_enabled=1) as window:
+    with launched() as window:
         window.anew(width=390, height=844)
         page = Cells(window, address + "chapters/02_attention.html")
         page.run(cell(1))
