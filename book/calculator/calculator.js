@@ -222,4 +222,4 @@ const costCalculator = (() => {
   return { FIELDS, PRESETS, fault, count, readable, setUp };
 })();
 
-document.addEventListener("DOMContentLoaded", () => document.querySelectorAll(".cost-calculator").forEach(costCalculator.setUp));
+document.querySelectorAll(".cost-calculator").forEach(costCalculator.setUp);

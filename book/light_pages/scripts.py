@@ -1,4 +1,4 @@
-"""Scripts: a page loads those that it uses, is shown before they arrive, and is laid out once while they start."""
+"""Scripts: a page loads those that it uses, is shown before it asks for them, and is laid out once while they start."""
 
 import re
 
@@ -29,13 +29,41 @@ THEME = "scripts/pydata-sphinx-theme.js"
 STOPS = '["pre",".nboutput > .output_area",".cell_output > .output",".jp-RenderedHTMLCommon",".pst-scrollable-table-container"].join(", ")'
 NO_STOPS = '"no-block"'
 
+# The theme notes the page's name for its list of versions, which this book does not have.
+PAGE_NAME = re.compile(r"<script>DOCUMENTATION_OPTIONS\.pagename = '[^']*';</script>")
+
+# A browser neither fetches nor runs a script of this type.
+LATER = 'type="later"'
+END_OF_HEAD = "</head>"
+# Even a deferred script is fetched beside the letters and runs before the page is shown. So the page is shown first, and then
+# its scripts run in their order. A page in a tab that nobody looks at has no frame to wait for, and one file that never
+# arrives must not hold up the scripts for good.
+LONGEST = 5000  # milliseconds
+START = f"""<script>
+{{
+  let started = false;
+  const start = () => {{
+    if (started) return;
+    started = true;
+    let last;
+    for (const {{ src }} of document.querySelectorAll('script[{LATER}]')) {{
+      last = Object.assign(document.createElement("script"), {{ src, async: false }});
+      document.head.append(last);
+    }}
+    last.onload = last.onerror = () => {{ document.documentElement.dataset.started = ""; }};
+  }};
+  addEventListener("load", () => document.hidden ? start() : requestAnimationFrame(() => setTimeout(start)));
+  setTimeout(start, {LONGEST});
+}}
+</script>
+"""
+
 
 def lean(text, used_with):
     """The page with the scripts that it uses (`used_with`: {script: the classes of its pages}), none of which holds it up."""
     text = replaced(PRELOAD, lambda found: "", text)  # asked for early, they would delay the style sheet
     text = text.replace(SCHEME, SCHEME_AT_ONCE)
-    # As a module it waits for the deferred script that it needs.
-    text = text.replace("<script>DOCUMENTATION_OPTIONS.", '<script type="module">DOCUMENTATION_OPTIONS.')
+    text = replaced(PAGE_NAME, lambda found: "", text)
 
     classes = set(" ".join(CLASSES.findall(text)).split())
 
@@ -43,9 +71,10 @@ def lean(text, used_with):
         markers = used_with.get(found[1].rsplit("/", 1)[-1])
         if markers is not None and not classes & set(markers.split("|")):
             return ""
-        return re.sub(r"<script (?!defer)", "<script defer ", found[0])
+        return re.sub(r"<script (?:defer )?", f"<script {LATER} ", found[0])
 
-    return replaced(SCRIPT, keep, text)
+    text = replaced(SCRIPT, keep, text)
+    return text.replace(END_OF_HEAD, START + END_OF_HEAD, 1) if LATER in text else text
 
 
 def replaced(element, new, text):

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from sphinx.errors import ExtensionError
 
+from book.light_pages.scripts import LATER
 from book.live import bundle, model, prepare
 from tools.installing import model as minilm
 from tools.installing import vendor_pyodide, vendored
@@ -174,7 +175,7 @@ def with_places(text, settings, name):
     """The page with script, style sheet and the places for buttons."""
     folder = f"../{settings['folder']}"
     said = json.dumps({**settings, "page": name, "root": "../"}).replace("<", "\\u003c")
-    head = f'<link rel="stylesheet" href="{folder}live.css">\n<script defer src="{folder}page.js"></script>\n'
+    head = f'<link rel="stylesheet" href="{folder}live.css">\n<script {LATER} src="{folder}page.js"></script>\n'
     head += "<noscript><style>.live-row, .live-head, .live-model { display: none !important; }</style></noscript>\n"
     head += f'<script type="application/json" id="live-settings">{said}</script>\n'
     text = text.replace(HEAD, head + HEAD, 1)

@@ -92,6 +92,5 @@
     document.addEventListener("toggle", markScrollers, true); // a folded answer was opened
   }
 
-  if (document.readyState === "complete") start();
-  else window.addEventListener("load", start);
+  start();
 })();

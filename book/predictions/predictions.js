@@ -167,10 +167,8 @@ const predictions = (() => {
     room.hidden = false;
   }
 
-  document.addEventListener("DOMContentLoaded", () => {
-    for (const block of document.querySelectorAll(".predict[data-digest]:not(.predict-all *)")) setUp(block);
-    if (room && missed().length) document.head.append(make("script", { src: room.dataset.script }));
-  });
+  for (const block of document.querySelectorAll(".predict[data-digest]:not(.predict-all *)")) setUp(block);
+  if (room && missed().length) document.head.append(make("script", { src: room.dataset.script }));
 
   return { setUp, committed, forget, arrived, isKept: () => kept };
 })();

@@ -26,7 +26,7 @@ logger = logging.getLogger(__name__)
 
 def setup(app):
     add_styles(app, Path(__file__).parent, "review.css")
-    for name in ("review.js", "review_exercises.js"):
+    for name in ("review_exercises.js", "review.js"):
         add_script(app, Path(__file__).parent, name, used_with="predict-all")
     app.connect("html-page-context", preload, priority=860)  # after formulas, before look
     app.connect("build-finished", finish, priority=710)  # after predictions, before the search and light_pages

@@ -1,7 +1,7 @@
 // The page Review: all predictions of the book, those that were not right first (among them exercises that are not
 // solved, review_exercises.js), then those not made, then, folded, the right ones. Written by chapter
 // (__init__.py); here they are sorted by how they went. Which chapter is shown is kept in the storage, like "Later".
-document.addEventListener("DOMContentLoaded", () => {
+(() => {
   "use strict";
 
   const CHAPTER = "attention-derived-review-chapter";
@@ -88,4 +88,4 @@ document.addEventListener("DOMContentLoaded", () => {
   }
   box.addEventListener("predicted", count);
   box.classList.add("ready");
-});
+})();

@@ -14,6 +14,8 @@ from pathlib import Path
 import websocket
 from watched import PATIENCE
 
+from tools.browser import STARTED
+
 CONTROL, ENTER = "\ue009", "\ue007"
 NAMES = ("firefox-esr", "firefox")
 # No first page, no requests of its own, and scroll bars that take no room, as on a phone.
@@ -127,6 +129,7 @@ class Window:
     def open(self, address):
         self.send("browsingContext.navigate", context=self.page, url=address, wait="complete")
         self.ask("() => document.fonts.ready.then(() => true)")  # a font that is left on its way is a complaint
+        self.wait(f"() => {STARTED}")
 
     def follow(self, action, *arguments):
         """Do what leads to another page, and return when that has loaded. A page that goes never answers what it was asked."""

@@ -52,8 +52,9 @@ def test_an_element_that_is_taken_out_takes_the_blanks_before_it(text):
 @pytest.mark.parametrize(("page", "has"), [('<p class="stepped">', True), ('<p class="a stepped b">', True), ('<p class="stepped-on">', False), ("<p>stepped", False)])
 def test_a_script_stays_where_a_page_has_its_class(page, has):
     text = f'<head>\n  <script src="_static/stepped.js?v=1"></script>\n  <script src="_static/other.js"></script></head>{page}'
-    kept = '\n  <script defer src="_static/stepped.js?v=1"></script>' if has else ""
-    assert scripts.lean(text, {"stepped.js": "stepped"}) == f'<head>{kept}\n  <script defer src="_static/other.js"></script></head>{page}'
+    kept = '\n  <script type="later" src="_static/stepped.js?v=1"></script>' if has else ""
+    expected = f'<head>{kept}\n  <script type="later" src="_static/other.js"></script>{scripts.START}</head>{page}'
+    assert scripts.lean(text, {"stepped.js": "stepped"}) == expected
 
 
 def test_an_address_is_seen_from_its_page():

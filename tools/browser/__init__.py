@@ -30,6 +30,8 @@ ARGUMENTS = [
 ]
 PROBES = (Path(__file__).parent / "probes.js").read_text(encoding="utf-8")
 WIDTHS = {1440: 900, 390: 844}  # width: height
+# A page of the book is shown before its scripts run (book/light_pages/scripts.py).
+STARTED = """!document.querySelector('script[type="later"]') || "started" in document.documentElement.dataset"""
 SCHEMES = ("light", "dark")
 
 
@@ -91,6 +93,7 @@ def settle(page):
     The scripts answer to a new size, a new scheme and an opened fold within the next frames, and one answer can lead to
     another. So this counts frames, and tasks between them, which a busy machine makes later but not fewer.
     """
+    page.wait_for_function(STARTED, polling=10)
     page.evaluate(
         """async () => {
             if (document.fonts) await document.fonts.ready;

@@ -174,6 +174,7 @@ def checked(chromium, site, parts, settings):
         page = chromium.new_page(viewport={"width": 800, "height": 1000}, color_scheme="light")
         page.set_default_timeout(PATIENCE)
         page.goto(f"{address}{names[0]}.html")
+        browser.settle(page)  # its scripts change it, and must not do so while the book is put together
         said = check.spoken(page, site, names)
         content, outline, filled = printed(page, address, parts, settings)
         page.close()

@@ -1,12 +1,14 @@
 """How a page arrives: few bytes, nothing that moves, and a link into it that lands at its place."""
 
 import gzip
+import re
 from collections import Counter
 from urllib.parse import urlsplit
 
 import pytest
 from watched import PATIENCE
 
+from book.light_pages import scripts
 from tools import browser
 
 # Bytes of a first visit on a phone, as a server sends them with gzip; measured, and a tenth more.
@@ -30,6 +32,7 @@ SHIFTS = """{
     observer.observe({ type: "layout-shift", buffered: true });
     window.shifts = () => { note(observer.takeRecords()); return found; };
 }"""
+CHAPTER = "chapters/02_attention.html"
 # Late in their chapters, but with more than a screen below them: the browser can scroll that far.
 PLACES = [
     "02_attention.html#what-the-factor-does-to-the-weights",
@@ -55,14 +58,15 @@ def opened(chromium):
         context.close()
 
 
-def arrive_with_late_fonts(page, address):
-    """Open a page and hold back every font until its text is shown, as a slow network does."""
+def arrive_with_late_fonts(page, address, meanwhile=lambda: None):
+    """Open a page and hold back every font until its text is shown, as a slow network does, and `meanwhile` has run."""
     held, shown = [], False
     page.route("**/*.woff*", lambda route: route.continue_() if shown else held.append(route))
     page.goto(address, wait_until="domcontentloaded")
     page.wait_for_function("performance.getEntriesByName('first-contentful-paint').length")
     frames(page)
     assert held, "the page asks for no font"
+    meanwhile()
     shown = True
     for route in held:
         route.continue_()
@@ -132,3 +136,44 @@ def test_a_link_into_a_chapter_lands_at_its_place(place, width, opened, address)
     )
     assert off["below"] > 0, "the chapter ends here: any place would do"
     assert abs(off["off"]) <= 2, off
+
+
+def asked_scripts(page):
+    """The names of the scripts that a page asks for from now on, without the one of print, in their order."""
+    asked = []
+    page.on("request", lambda request: asked.append(urlsplit(request.url).path.rsplit("/", 1)[-1]))
+    return lambda: [name for name in asked if name.endswith(".js") and name != "paper.js"]
+
+
+def test_a_page_is_shown_before_it_asks_for_its_scripts(opened, address, site):
+    page, when_shown = opened(390), []
+    asked = asked_scripts(page)
+    arrive_with_late_fonts(page, address + CHAPTER, lambda: when_shown.append(asked()))
+    assert when_shown == [[]]
+    later = re.findall(r'<script type="later" src="[^"?]*?([^"?/]+)[?"]', (site / CHAPTER).read_text(encoding="utf-8"))
+    assert asked() == later and len(later) > 5
+
+
+# A tab in the background has no frames; and here nothing is done because much time has passed.
+UNSEEN = f"""{{
+    Object.defineProperty(document, "hidden", {{ value: true }});
+    window.requestAnimationFrame = () => 0;
+    const usual = setTimeout;
+    window.setTimeout = (call, wait, ...given) => wait >= {scripts.LONGEST} ? 0 : usual(call, wait, ...given);
+}}"""
+
+
+def test_a_page_in_a_tab_that_nobody_looks_at_runs_its_scripts(opened, address):
+    page = opened(390)
+    page.add_init_script(UNSEEN)
+    page.goto(address + CHAPTER)
+    page.wait_for_function(browser.STARTED, polling=10)
+
+
+def test_a_file_that_never_arrives_holds_up_no_script(opened, address):
+    page = opened(390)
+    page.clock.install()
+    page.route("**/*.woff*", lambda route: None)
+    page.goto(address + CHAPTER, wait_until="domcontentloaded")
+    page.clock.fast_forward(scripts.LONGEST)
+    page.wait_for_function(browser.STARTED)

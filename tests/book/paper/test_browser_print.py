@@ -248,6 +248,7 @@ def white_and_whole(chromium, address, name):
     for scheme in ("light", "dark"):
         page.emulate_media(media="screen", color_scheme=scheme)
         page.goto(f"{address}{name}.html")
+        browser.settle(page)
         assert page.evaluate("document.documentElement.dataset.theme") == scheme
         page.emulate_media(media="print", color_scheme=scheme)
         seen[scheme] = page.evaluate(SEEN)
@@ -286,6 +287,7 @@ def test_before_printing_answers_go_to_the_end_and_all_is_open_and_afterwards_it
     page = chromium.new_page()
     with browser.served(small) as address:
         page.goto(f"{address}{CHAPTER}.html")
+        browser.settle(page)
         page.locator("article .predict > details.answer").first.evaluate("box => { box.open = true }")
         ids = "[...document.querySelectorAll('article [id]')].map(element => element.id)"
         before, order = page.evaluate(STATE), page.evaluate(ids)

@@ -245,8 +245,8 @@ def test_damaged_storage_and_a_changed_question_ask_again(desk):
     for text, buttons in [(stored(whole), 0), (stored(unknown), 1), (stored(whole | {"digest": "another"}), 1), ("{", 1)]:
         page.evaluate("([key, text]) => localStorage.setItem(key, text)", [KEY, text])
         page.reload(wait_until="domcontentloaded")
-        expect(block.box.get_by_role("button", name="Commit")).to_have_count(buttons)
         expect(page.locator(".predict:not(.ready)")).to_have_count(0)
+        expect(block.box.get_by_role("button", name="Commit")).to_have_count(buttons)
     block.choose("C")
     assert kept(page)[id]["right"] is True
 

@@ -56,7 +56,7 @@ def ask(request, chromium, address, site):
     where = address if request.param == "served" else f"{site.as_uri()}/"
     with Watched(chromium, where, 1440, color_scheme="light") as watched:
         watched.context.add_init_script(ANOTHER_QUERY)
-        watched.page.goto(f"{where}search.html?q=softmax")
+        watched.open("search.html?q=softmax")
 
         @functools.cache
         def results(query):
