@@ -36,8 +36,8 @@ PAGE_NAME = re.compile(r"<script>DOCUMENTATION_OPTIONS\.pagename = '[^']*';</scr
 LATER = 'type="later"'
 END_OF_HEAD = "</head>"
 # Even a deferred script is fetched beside the letters and runs before the page is shown. So the page is shown first, and then
-# its scripts run in their order. A page in a tab that nobody looks at has no frame to wait for, and one file that never
-# arrives must not hold up the scripts for good.
+# its scripts run in their order. A page in a tab that nobody looks at has no frame to wait for. One file that never arrives
+# must not hold up the scripts for good; but a page that has not all arrived does not name all of them.
 LONGEST = 5000  # milliseconds
 START = f"""<script>
 {{
@@ -53,7 +53,7 @@ START = f"""<script>
     last.onload = last.onerror = () => {{ document.documentElement.dataset.started = ""; }};
   }};
   addEventListener("load", () => document.hidden ? start() : requestAnimationFrame(() => setTimeout(start)));
-  setTimeout(start, {LONGEST});
+  addEventListener("DOMContentLoaded", () => setTimeout(start, {LONGEST}));
 }}
 </script>
 """

@@ -26,7 +26,7 @@ MODEL = {name: str(value) for name, value in MODEL.items()}
 
 def in_node(source, shapes):
     said = f"console.log(JSON.stringify({ASK}({json.dumps(shapes)})))"
-    code = f"globalThis.document = {{ addEventListener() {{}} }};\n{source}\n{said}"
+    code = f"globalThis.document = {{ querySelectorAll: () => [] }};\n{source}\n{said}"
     return json.loads(subprocess.run(["node", "-"], input=code, text=True, capture_output=True, check=True).stdout)
 
 

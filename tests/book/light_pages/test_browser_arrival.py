@@ -138,6 +138,16 @@ def test_a_link_into_a_chapter_lands_at_its_place(place, width, opened, address)
     assert abs(off["off"]) <= 2, off
 
 
+# Nothing is done because much time has passed: a busy machine may take that long to show a page.
+TIMELESS = f"""{{
+    const usual = setTimeout;
+    window.setTimeout = (call, wait, ...given) => wait >= {scripts.LONGEST} ? 0 : usual(call, wait, ...given);
+}}"""
+
+
+IMPATIENT = TIMELESS.replace("? 0 :", "? call() :")
+
+
 def asked_scripts(page):
     """The names of the scripts that a page asks for from now on, without the one of print, in their order."""
     asked = []
@@ -147,25 +157,33 @@ def asked_scripts(page):
 
 def test_a_page_is_shown_before_it_asks_for_its_scripts(opened, address, site):
     page, when_shown = opened(390), []
+    page.add_init_script(TIMELESS)
     asked = asked_scripts(page)
     arrive_with_late_fonts(page, address + CHAPTER, lambda: when_shown.append(asked()))
     assert when_shown == [[]]
-    later = re.findall(r'<script type="later" src="[^"?]*?([^"?/]+)[?"]', (site / CHAPTER).read_text(encoding="utf-8"))
+    later = named(site / CHAPTER)
     assert asked() == later and len(later) > 5
 
 
-# A tab in the background has no frames; and here nothing is done because much time has passed.
-UNSEEN = f"""{{
-    Object.defineProperty(document, "hidden", {{ value: true }});
-    window.requestAnimationFrame = () => 0;
-    const usual = setTimeout;
-    window.setTimeout = (call, wait, ...given) => wait >= {scripts.LONGEST} ? 0 : usual(call, wait, ...given);
-}}"""
+def named(path):
+    return re.findall(r'<script type="later" src="[^"?]*?([^"?/]+)[?"]', path.read_text(encoding="utf-8"))
+
+
+def test_a_page_that_takes_long_to_arrive_runs_all_its_scripts_once(opened, address, site):
+    page = opened(390)
+    asked = asked_scripts(page)
+    page.add_init_script(IMPATIENT)
+    page.goto(address + CHAPTER)
+    browser.settle(page)
+    assert asked() == named(site / CHAPTER)
+
+
+UNSEEN = "Object.defineProperty(document, 'hidden', { value: true }); window.requestAnimationFrame = () => 0;"  # no frames
 
 
 def test_a_page_in_a_tab_that_nobody_looks_at_runs_its_scripts(opened, address):
     page = opened(390)
-    page.add_init_script(UNSEEN)
+    page.add_init_script(TIMELESS + UNSEEN)
     page.goto(address + CHAPTER)
     page.wait_for_function(browser.STARTED, polling=10)
 

@@ -1,5 +1,6 @@
 """Pages that run, in Firefox: what a reader does there, at a desk and with a finger. Chromium is asked more in `test_browser_*`."""
 
+import json
 import re
 import time
 import urllib.request
@@ -232,25 +233,59 @@ def test_with_storage_blocked_nothing_throws_and_the_warning_stays(address):
 # A finger
 
 POINT = "#fig-plane svg [data-at='3']"
+CURVES = "#fig-temperature svg.live-drawing"
+SQUARES = "#fig-tiny button.live-square"
+ASKED = "([x, y]) => getComputedStyle(document.elementFromPoint(x, y)).touchAction"
 
 
 @pytest.fixture(scope="module")
-def plane(address):
-    """The figure of chapter 2 whose points can be moved, on a window as wide as a phone."""
+def narrow(request, address):
+    """A window as wide as a phone, on the chapter with this figure, when the figure answers."""
+    chapter, part = request.param
     with launched() as window:
         window.anew(width=390, height=844)
-        page = Cells(window, address + "chapters/02_attention.html")
-        page.run(cell(1))
-        window.wait("() => document.querySelector('#fig-plane svg [data-at]')")
+        Cells(window, f"{address}chapters/{chapter}.html").run(cell(1))
+        window.wait(f"() => document.querySelector({json.dumps(part)})")
         yield window
 
 
-@pytest.mark.parametrize("by", [(0, -30), (0, 30), (-30, 0), (30, 0)], ids=["up", "down", "left", "right"])
-def test_a_finger_moves_a_point_in_every_direction(plane, by):
-    """A finger of the protocol never scrolls a page of Firefox, so it is asked to whom a real one would belong."""
-    start = plane.middle(POINT)
-    assert plane.ask("([x, y]) => getComputedStyle(document.elementFromPoint(x, y)).touchAction", start) == "none"
-    plane.drag(start, by)
-    moved = [now - before for now, before in zip(plane.middle(POINT, scroll=False), start)]
+# A finger of the protocol never scrolls a page of Firefox, so each test asks to whom a real one would belong.
+four_ways = pytest.mark.parametrize("by", [(0, -30), (0, 30), (-30, 0), (30, 0)], ids=["up", "down", "left", "right"])
+
+
+@four_ways
+@pytest.mark.parametrize("narrow", [("02_attention", POINT)], indirect=True, ids=["fig-plane"])
+def test_a_finger_moves_a_point_in_every_direction(narrow, by):
+    start = narrow.middle(POINT)
+    assert narrow.ask(ASKED, start) == "none"
+    narrow.drag(start, by)
+    moved = [now - before for now, before in zip(narrow.middle(POINT, scroll=False), start)]
     assert all(abs(found - asked) <= 3 for found, asked in zip(moved, by)), moved
-    plane.drag(plane.middle(POINT, scroll=False), [-x for x in by])
+    narrow.drag(narrow.middle(POINT, scroll=False), [-x for x in by])
+
+
+@four_ways
+@pytest.mark.parametrize("narrow", [("04_masks", SQUARES)], indirect=True, ids=["fig-tiny"])
+def test_a_finger_paints_a_mask_in_every_direction(narrow, by):
+    pressed = f"() => [...document.querySelectorAll('{SQUARES}')].map((square) => square.getAttribute('aria-pressed') === 'true')"
+    start = narrow.middle(f"{SQUARES}[aria-label^='query 1, key 1:']")
+    assert narrow.ask(ASKED, start) == "none"
+    beside = 5 + {(0, -30): -4, (0, 30): 4, (-30, 0): -1, (30, 0): 1}[by]
+    before = narrow.ask(pressed)
+    for kept in (not before[5], before[5]):  # the second time the square beside has to change
+        narrow.drag(start, by)
+        now = narrow.ask(pressed)
+        assert now[5] == now[beside] == kept
+        assert all(now[at] == before[at] for at in range(16) if at not in (5, beside))
+
+
+@pytest.mark.parametrize("by", [(-60, 0), (60, 0)], ids=["left", "right"])
+@pytest.mark.parametrize("narrow", [("01_softmax", CURVES)], indirect=True, ids=["fig-temperature"])
+def test_a_finger_moves_the_temperature_and_scrolls_the_page_up_and_down(narrow, by):
+    said = "() => Number(document.querySelector('#fig-temperature .live-sentence').textContent.match(/^T = ([\\d.]+):/)[1])"
+    start = narrow.middle(CURVES)
+    assert narrow.ask(ASKED, start) == "pan-y"
+    narrow.drag(start, (0, 0), steps=0)
+    in_the_middle = narrow.ask(said)
+    narrow.drag(start, by)
+    assert (narrow.ask(said) > in_the_middle) == (by[0] > 0) and narrow.ask(said) != in_the_middle
