@@ -32,7 +32,7 @@ export class MaskFigure {
 
   buttons() {
     const cells = PLACES.map((at) => {
-      const cell = Object.assign(element("button", "live-square"), { type: "button", tabIndex: at ? -1 : 0 });
+      const cell = Object.assign(element("button", "live-square"), { type: "button", tabIndex: at ? -1 : 0, textContent: "0" });
       cell.addEventListener("pointerdown", (event) => {
         cell.releasePointerCapture(event.pointerId); // else a finger stays with its first cell
         this.brush = !this.kept(at);
@@ -65,7 +65,7 @@ export class MaskFigure {
     const shown = keep ? "1" : "0";
     this.cells[at].setAttribute("aria-pressed", keep);
     this.cells[at].setAttribute("aria-label", `query ${Math.floor(at / SIDE)}, key ${at % SIDE}: ${shown}`); // what is seen is heard
-    this.cells[at].textContent = shown;
+    this.cells[at].firstChild.data = shown; // a new node would end what a finger on the old one does, in Firefox
   }
 
   paint(at, keep) {
