@@ -208,6 +208,7 @@ def rows(matrix):
 @of("fig-tiny")
 def test_a_mask_is_painted_by_pointer(alive):
     figure, page = begun(alive)
+    figure.get_by_role("button", name="query 3, key 1").scroll_into_view_if_needed()
     start, end = (figure.get_by_role("button", name=f"query 3, key {key}").bounding_box() for key in (1, 3))
     drag(page, *((box["x"] + box["width"] / 2, box["y"] + box["height"] / 2) for box in (start, end)))
     keep = np.tri(4, dtype=bool)
