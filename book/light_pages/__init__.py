@@ -21,7 +21,6 @@ from book.light_pages import drawings, icons, markup, pictures, plain_code, scri
 from book.static_files import add_styles, classes_of_scripts
 
 LINK = re.compile(r'[ \t]*<link\b(?=[^>]*\brel="stylesheet")[^>]*\bhref="([^"?]*)[^>]*>\n?')
-END_OF_HEAD = "</head>"
 NAMES = re.compile(r'\b(?:class|id)="([^"]*)"')
 CODE = re.compile(r"<script\b[^>]*>(.+?)</script>", re.S)
 
@@ -68,7 +67,7 @@ def thin_figures(folder, kept):
 
 def heads(pages):
     """Where a page asks for style sheets: its head, a small part of it."""
-    return {path: text.partition(END_OF_HEAD)[0] for path, text in pages.items()}
+    return {path: text.partition(scripts.END_OF_HEAD)[0] for path, text in pages.items()}
 
 
 def asked_for(pages, pattern):
@@ -128,5 +127,5 @@ def linked(text, page, shared, address):
         first = False
         return link
 
-    head, end, body = text.partition(END_OF_HEAD)
+    head, end, body = text.partition(scripts.END_OF_HEAD)
     return LINK.sub(replace, head) + end + body

@@ -143,8 +143,6 @@ TIMELESS = f"""{{
     const usual = setTimeout;
     window.setTimeout = (call, wait, ...given) => wait >= {scripts.LONGEST} ? 0 : usual(call, wait, ...given);
 }}"""
-
-
 IMPATIENT = TIMELESS.replace("? 0 :", "? call() :")
 
 
