@@ -11,14 +11,23 @@ from book.static_files import add_styles, add_templates
 
 HERE = Path(__file__).resolve().parent
 SOURCE = "_modules/"  # where sphinx.ext.viewcode puts its pages
+ENDS = ("_start", "_center", "_persistent", "_end", "_items")  # of the theme's names for lists of templates
 
 
 def setup(app):
     add_templates(app, HERE)
     add_styles(app, HERE, "source.css")
+    app.connect("html-page-context", without_parts, priority=1)  # before the theme's own
     app.connect("html-page-context", template)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 
 
 def template(app, pagename, templatename, context, doctree):
     return "source.html" if pagename.startswith(SOURCE) else None
+
+
+def without_parts(app, pagename, templatename, context, doctree):
+    """Leave out the theme's lists and buttons, which it would draw for each page to see whether there is anything in them."""
+    if pagename.startswith(SOURCE):
+        parts = [name for name in context if name == "sidebars" or name.startswith("theme_") and name.endswith(ENDS)]
+        context.update(dict.fromkeys(parts, []))

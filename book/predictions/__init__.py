@@ -61,7 +61,7 @@ def read(app, docname, source):
         found |= digests
     if found:
         pages_of(app.env)[docname] = found
-        source[0] = nbformat.writes(notebook)
+        source[0] = json.dumps(notebook)  # nbformat.writes would indent the lines, for which Python has no quick encoder
 
 
 def with_digest(tag, digests):
