@@ -10,6 +10,7 @@ from hypothesis import given, strategies as st
 from pybtex import plugin
 
 from book import bibliography, light_pages
+from book.api import source_pages
 from book.light_pages import pictures, scripts
 
 # Pages of source code
@@ -27,6 +28,15 @@ def test_a_page_of_source_is_its_code_and_ways_to_the_book_the_library_and_the_s
         assert all((site / goal).is_file() for goal in goals)
         around = len(text) - len(text[text.index("<article") : text.index("</article>")])
         assert around < 3_500, f"{page}: {around} bytes around the code"
+
+
+def test_the_theme_draws_its_parts_for_pages_that_have_them_alone():
+    for page, kept in (("_modules/attnlib/softmax", False), ("chapters/01_softmax", True)):
+        context = {"sidebars": ["list.html"], "theme_navbar_start": ["logo.html"], "theme_logo": {"text": "book"}, "title": "title"}
+        source_pages.without_parts(None, page, None, context, None)
+        parts = context.pop("sidebars"), context.pop("theme_navbar_start")
+        assert parts == ((["list.html"], ["logo.html"]) if kept else ([], []))
+        assert context == {"theme_logo": {"text": "book"}, "title": "title"}
 
 
 # The pages, gone through when all are written

@@ -1,6 +1,6 @@
-"""The corpus of wrong answers: none passes, none gets a wrong name, most get a right one.
+"""The corpus of wrong answers: none passes, none gets a wrong name, most get a right one, and what is said to them is true.
 
-Every push judges all of them, and measures anew what is said to every third; the thorough run measures all of that.
+Every push judges every third of them, the thorough run all: tests/MUTATION.md says what the others notice.
 """
 
 import copy
@@ -27,13 +27,30 @@ WAYS = 3  # how many answers may do the same as one known mistake, each in anoth
 every_topic = pytest.mark.parametrize("topic", TOPICS)
 
 
-def told(topic, wanted):
-    return [(a.id, a.what, result.lines[0]) for a, result, found in judged() if a.topic == topic and found == wanted]
+def of_every_push(answer):
+    """Every third answer, always the same ones."""
+    return zlib.crc32(f"{answer.id}, {answer.what}".encode()) % 3 == 0
+
+
+def of_no_push(answer):
+    return not of_every_push(answer)
+
+
+def told(topic, chosen, wanted):
+    """What is said to the chosen answers of a topic of which this has become."""
+    of_topic = judged(lambda answer: answer.topic == topic and chosen(answer))
+    return [(answer.id, answer.what, result.lines[0]) for answer, result, found in of_topic if found == wanted]
 
 
 @every_topic
 def test_no_wrong_answer_passes(topic):
-    assert told(topic, ACCEPTED) == []
+    assert told(topic, of_every_push, ACCEPTED) == []
+
+
+@pytest.mark.thorough
+@every_topic
+def test_no_other_wrong_answer_passes(topic):
+    assert told(topic, of_no_push, ACCEPTED) == []
 
 
 def test_no_right_answer_is_refused():
@@ -43,31 +60,37 @@ def test_no_right_answer_is_refused():
 
 @every_topic
 def test_no_wrong_answer_gets_a_wrong_name(topic):
-    assert told(topic, WRONGLY) == []
+    assert told(topic, of_every_push, WRONGLY) == []
 
 
+@pytest.mark.thorough
 @every_topic
-def test_most_wrong_answers_get_a_right_name(topic):
-    verdicts = [found for answer, _, found in judged() if answer.topic == topic]
+def test_no_other_wrong_answer_gets_a_wrong_name(topic):
+    assert told(topic, of_no_push, WRONGLY) == []
+
+
+def test_most_wrong_answers_get_a_right_name():
+    verdicts = [found for *_, found in judged(of_every_push)]
+    assert verdicts.count(RIGHTLY) >= MOST * len(verdicts), Counter(verdicts)
+
+
+@pytest.mark.thorough
+@every_topic
+def test_most_wrong_answers_of_a_topic_get_a_right_name(topic):
+    verdicts = [found for *_, found in judged(lambda answer: answer.topic == topic)]
     assert verdicts.count(RIGHTLY) >= MOST * len(verdicts), Counter(verdicts)
 
 
 def false_messages(topic, chosen):
-    """What is said to these answers of a topic, and is not true."""
+    """What is said to the chosen answers of a topic, and is not true."""
     wrong = {}
-    for answer, result, _ in judged():
-        if answer.topic == topic and chosen(answer):
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                given = copy.deepcopy(answer.given)  # an object may keep something between calls
-                found = false_clauses(find(answer.id), given, result)
-            wrong |= {(answer.id, answer.what): (found, result.lines[0])} if found else {}
+    for answer, result, _ in judged(lambda answer: answer.topic == topic and chosen(answer)):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            given = copy.deepcopy(answer.given)  # an object may keep something between calls
+            found = false_clauses(find(answer.id), given, result)
+        wrong |= {(answer.id, answer.what): (found, result.lines[0])} if found else {}
     return wrong
-
-
-def of_every_push(answer):
-    """Every third answer, always the same ones."""
-    return zlib.crc32(f"{answer.id}, {answer.what}".encode()) % 3 == 0
 
 
 @every_topic
@@ -78,12 +101,19 @@ def test_what_is_said_to_a_wrong_answer_is_true(topic):
 @pytest.mark.thorough
 @every_topic
 def test_what_is_said_to_any_other_wrong_answer_is_true(topic):
-    assert false_messages(topic, lambda answer: not of_every_push(answer)) == {}
+    assert false_messages(topic, of_no_push) == {}
 
 
+def test_a_push_judges_some_answers_of_every_topic(record_property):
+    chosen = judged(of_every_push)
+    record_property("checked wrong answers of the corpus", len(chosen))
+    assert {answer.topic for answer, *_ in chosen} == set(TOPICS)
+
+
+@pytest.mark.thorough
 def test_the_counts_are_printed(record_property):
     print("\n" + table())
-    record_property("checked wrong answers of the corpus", len(judged()))
+    record_property("checked other wrong answers of the corpus", len(judged(of_no_push)))
     assert sum(map(int, table().splitlines()[-1].split()[1:5])) == len(answers())
 
 
@@ -157,6 +187,7 @@ def test_the_names_that_are_hoped_for_exist():
         assert set(answer.named) <= known, (answer.id, answer.what, set(answer.named) - known)
 
 
+@pytest.mark.thorough
 def test_what_is_known_is_written_in_few_ways():
     """At most `WAYS` answers behave as one known mistake does: the rest must be new to the judge."""
     ways = Counter()

@@ -23,7 +23,7 @@ from tools.testing.mutations import mutants
 ROOT = Path(__file__).resolve().parents[2]
 NOT_COPIED = shutil.ignore_patterns(".*", "_build", "__pycache__", "*.egg-info")
 # The project's own options load plugins for notebooks, which take long to start; all its other settings hold.
-OPTIONS = ["-x", "-q", "-p", "no:cacheprovider", "-o", "addopts=--import-mode=importlib --doctest-modules"]
+OPTIONS = ["-q", "-p", "no:cacheprovider", "-o", "addopts=--import-mode=importlib --doctest-modules"]
 
 
 def main():
@@ -37,12 +37,7 @@ def main():
     lines = range(int(low), int(high or low) + 1) if low else None
     module = options.module.resolve().relative_to(ROOT)
 
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
-    import hypothesis  # noqa: F401  imported once, here, so that every fork starts quickly
-    import numpy  # noqa: F401
-    import pytest  # noqa: F401
-
+    prepare()
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch).resolve() / "project"
         shutil.copytree(ROOT, folder, ignore=NOT_COPIED)
@@ -51,6 +46,15 @@ def main():
     print(f"{module}: {sum(counts.values())} mutants, {killed} killed, {counts['passed']} survived", flush=True)
     if counts["not run"]:
         sys.exit(f"{counts['not run']} mutants could not be run")
+
+
+def prepare():
+    """Set the environment of the tests, and import once what they need, so that every fork starts quickly."""
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
+    import hypothesis  # noqa: F401
+    import numpy  # noqa: F401
+    import pytest  # noqa: F401
 
 
 def hunt(folder, module, tests, seconds, lines):
@@ -74,8 +78,8 @@ def hunt(folder, module, tests, seconds, lines):
     return counts
 
 
-def run(folder, tests, seconds):
-    """Run pytest in a fork that starts in `folder`; return "passed", "failed" or "timeout"."""
+def run(folder, tests, seconds, stop_at_the_first=True, plugins=()):
+    """Run pytest in a fork that starts in `folder`; return "passed", "failed", "timeout" or "not run"."""
     child = os.fork()
     if child == 0:
         os.setsid()  # so that whatever the tests start dies with them
@@ -92,7 +96,7 @@ def run(folder, tests, seconds):
             import attnlib
 
             if Path(attnlib.__file__).parent.parent == Path(folder):
-                status = int(pytest.main([*OPTIONS, *tests]))
+                status = int(pytest.main([*OPTIONS, *(["-x"] if stop_at_the_first else []), *tests], plugins=list(plugins)))
         finally:
             os._exit(status)
     deadline = time.monotonic() + seconds

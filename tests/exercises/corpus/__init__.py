@@ -19,7 +19,7 @@ import pkgutil
 import re
 import sys
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 
 from attnexercises import grade
 from attnexercises.engine.registry import find
@@ -74,7 +74,7 @@ def right_answers():
     return tuple(_right)
 
 
-@lru_cache(maxsize=1)
+@cache
 def answers():
     """Return every wrong answer of every file, in the order of the files."""
     for module in sorted(module.name for module in pkgutil.iter_modules(__path__)):
@@ -95,8 +95,12 @@ def verdict(answer, result):
     return RIGHTLY if answer.says and re.search(answer.says, result.lines[0]) else DESCRIBED
 
 
-@lru_cache(maxsize=1)
-def judged():
-    """Return (answer, result, verdict) for every answer; each is graded once."""
-    results = [(answer, grade(answer.id, answer.given)) for answer in answers()]
-    return tuple((answer, result, verdict(answer, result)) for answer, result in results)
+def judged(chosen=lambda answer: True):
+    """Return (answer, result, verdict) for every answer for which `chosen` is true; each is graded once."""
+    return tuple((answer, *_judged(answer)) for answer in answers() if chosen(answer))
+
+
+@cache
+def _judged(answer):
+    result = grade(answer.id, answer.given)
+    return result, verdict(answer, result)
