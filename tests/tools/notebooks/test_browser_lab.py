@@ -81,8 +81,9 @@ def page(chromium, lab):
         page, requests = context.new_page(), []
         page.on("request", lambda request: requests.append(request.url))
         page.goto(f"{url}?token={token}")
-        page.locator(".jp-Notebook h1").first.wait_for()
-        page.requests = requests
+        heading = page.locator(".jp-Notebook h1").first
+        heading.wait_for()
+        page.requests, page.met_with = requests, heading.inner_text()  # read now: the lab empties cells that a test scrolls away
         yield page
         assert [url for url in requests if not url.startswith((lab[0], "data:", "blob:"))] == []
 
@@ -95,9 +96,8 @@ def test_make_and_the_readme_start_the_same_lab():
 def test_the_lab_opens_chapter_1_and_asks_nothing(page, lab):
     first = json.loads((ROOT / "chapters" / "01_softmax.ipynb").read_text(encoding="utf-8"))["cells"][0]["source"][0]
     notebook = page.locator(".jp-NotebookPanel").first
-    shown = notebook.locator(".jp-Notebook h1").first.inner_text()
-    assert shown.strip(" \n¶") == first.strip("# \n")  # the sign is a link that shows under the mouse, wherever that was left
-    notebook.locator(".jp-Notebook-ExecutionIndicator[data-status=idle]").wait_for()  # the kernel has started
+    assert page.met_with.strip(" \n¶") == first.strip("# \n")  # the sign is a link that shows under the mouse, wherever that was left
+    notebook.locator(".jp-Notebook-ExecutionIndicator[data-status=idle]").wait_for(state="attached")  # the kernel has started
     # The question about news came when the lab stood and its settings were loaded; it asks its server for both.
     settings = page.evaluate(SETTINGS)
     assert settings["schema"]["properties"]["fetchNews"]["default"] == "false"
