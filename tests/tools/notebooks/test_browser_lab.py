@@ -95,9 +95,8 @@ def test_make_and_the_readme_start_the_same_lab():
 
 def test_the_lab_opens_chapter_1_and_asks_nothing(page, lab):
     first = json.loads((ROOT / "chapters" / "01_softmax.ipynb").read_text(encoding="utf-8"))["cells"][0]["source"][0]
-    notebook = page.locator(".jp-NotebookPanel").first
     assert page.met_with.strip(" \n¶") == first.strip("# \n")  # the sign is a link that shows under the mouse, wherever that was left
-    notebook.locator(".jp-Notebook-ExecutionIndicator[data-status=idle]").wait_for(state="attached")  # the kernel has started
+    in_front(page, "01_softmax.ipynb").locator(".jp-Notebook-ExecutionIndicator[data-status=idle]").wait_for()  # the kernel has started
     # The question about news came when the lab stood and its settings were loaded; it asks its server for both.
     settings = page.evaluate(SETTINGS)
     assert settings["schema"]["properties"]["fetchNews"]["default"] == "false"
@@ -112,11 +111,16 @@ SETTINGS = """async () => {
 }"""
 
 
-def opened(page, name):
-    """A chapter in the lab, which it shows beside the others, its text rendered."""
+def in_front(page, name):
+    """A chapter in the lab, in front of the others."""
     page.evaluate("async name => { await jupyterapp.commands.execute('docmanager:open', { path: name }) }", name)
-    notebook = page.locator(".jp-NotebookPanel:visible", has=page.locator("h1"))
     expect(page.locator(".lm-DockPanel-tabBar .lm-mod-current .lm-TabBar-tabLabel")).to_have_text(name)
+    return page.locator(".jp-NotebookPanel:visible", has=page.locator("h1"))
+
+
+def opened(page, name):
+    """A chapter in the lab, its text rendered."""
+    notebook = in_front(page, name)
     notebook.locator(".jp-Notebook h1").first.wait_for()
     return notebook
 
