@@ -1,6 +1,6 @@
 """The corpus of wrong answers: none passes, none gets a wrong name, most get a right one, and what is said to them is true.
 
-Every push judges every third of them, the thorough run all: tests/MUTATION.md says what the others notice.
+Every push judges every third of them, the thorough run all.
 """
 
 import copy
