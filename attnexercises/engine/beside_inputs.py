@@ -200,9 +200,12 @@ def _part_not_used(seen):
                 def other(arg, axis=axis, at=at):
                     return _changed_at(arg, axis, at)
 
+                def turned(arg, axis=axis, at=at):  # the largest becomes the smallest: a maximum may stay where it was above
+                    return _changed_at(arg, axis, at, _turned)
+
                 if not seen.compare({place: other}, lambda before, after: not agree(after, before)):
                     continue
-                if np.array_equal(seen.ours({place: other}), seen.got):
+                if all(np.array_equal(seen.ours({place: change}), seen.got) for change in (other, turned)):
                     return Claim("part not used", {"name": name, "which": which, "what": what})
     return None
 
@@ -224,11 +227,15 @@ def _shifted(seen):
     return None
 
 
-def _changed_at(arg, axis, at):
+def _flipped(part):
+    return 1.25 * np.flip(part).reshape(part.shape) + 0.1
+
+
+def _changed_at(arg, axis, at, change=_flipped):
     """A copy of an array with other numbers at one place of an axis."""
     arg = arg.copy()
     part = np.moveaxis(arg, axis, 0)
-    part[at] = 1.25 * np.flip(part[at]).reshape(part[at].shape) + 0.1
+    part[at] = change(part[at])
     return arg
 
 

@@ -1,4 +1,4 @@
-"""Slips in accepted answers that are right again, in chapters 6 to 11 and the puzzles: exercise, way, reason, slips."""
+"""Slips in accepted answers that are right again, in chapters 6 to 13 and the puzzles: exercise, way, reason, slips."""
 
 from equivalent_reasons import (
     AGAIN,
@@ -69,7 +69,7 @@ FROM_FLASH_ON = {
         },
         "einsum": {
             LISTS: ("np.stack([out_a, out_b]) -> [out_a, out_b]",),
-            NOTHING: ("1 -> 2",),
+            NOTHING: ("1 -> 2", "1 -> 0", "np.where(total == 0, 1, total) -> total"),
             FINITE: ("0 -> 1", "0 -> -1",),
         },
     },
@@ -257,5 +257,28 @@ FROM_FLASH_ON = {
     },
     "adam_direction": {
         "loops": {"A list of the same numbers.": ("np.array(out) -> out",)},
+    },
+    "layer_norm": {
+        "tensordot": {"Each column holds the same variance.": ("(m, 1) -> (m, m)",)},
+        "where": {
+            "It puts 0 where there is 0.": (
+                "np.where(left == 0, 0.0, left) -> left", "np.where(left == 0, 0.0, left) -> np.where(0.0, left == 0, left)",
+            ),
+            "Wrong only where a number lies exactly 1 from its mean, which happens in no case.": ("0 -> 1", "0 -> -1"),
+            "Either of the two squares may come first.": ("np.hypot(size, epsilon ** 0.5) -> np.hypot(epsilon ** 0.5, size)",),
+        },
+    },
+    "gelu": {
+        "loops": {OVERWRITTEN: ("np.empty -> np.ones",)},
+        "tensordot": {
+            "A sum over one number, and a reshape behind it.": (
+                "np.tensordot(flat[:, None] * below, np.ones(1), axes=1) -> flat[:, None] * below", "1 -> 0",
+            ),
+            LISTS: (
+                "np.array([[0.5 + math.erf(number / math.sqrt(2)) / 2] for number in flat]) -> "
+                "[[0.5 + math.erf(number / math.sqrt(2)) / 2] for number in flat]",
+            ),
+        },
+        "where": {"At 0 the area is 0, and it is multiplied by 0.": ("x < 0 -> x <= 0",)},
     },
 }  # fmt: skip

@@ -165,13 +165,13 @@ MASKS_AND_HEADS = {
         },
         "in a circle, in float32": {
             FLOAT: (
-                "np.vstack([np.zeros((letters, places)), 200 * np.roll(np.eye(places), -1, axis=1)])"
+                "np.vstack([np.zeros((letters, places)), 40 * np.sqrt(places) * np.roll(np.eye(places), -1, axis=1)])"
                 ".astype(np.float32) -> "
-                "np.vstack([np.zeros((letters, places)), 200 * np.roll(np.eye(places), -1, axis=1)])",
+                "np.vstack([np.zeros((letters, places)), 40 * np.sqrt(places) * np.roll(np.eye(places), -1, axis=1)])",
                 "np.vstack([np.ones((letters, places)), np.eye(places)]).astype(np.float32) -> "
                 "np.vstack([np.ones((letters, places)), np.eye(places)])",
             ),
-            SHARP: ("np.zeros -> np.ones", "200 -> 201", "200 -> 199", "np.ones -> np.zeros",),
+            SHARP: ("np.zeros -> np.ones", "40 -> 41", "40 -> 39", "np.sqrt(places) -> places", "np.ones -> np.zeros",),
         },
         "loops": {
             FREE: ("if place > 0: -> if True:", "place > 0 -> place >= 0", "0 -> -1",),
