@@ -203,15 +203,18 @@ def not_proportional(seen, pairs, names):
     return _on_one(seen, pairs, dict.fromkeys(names, lambda a: 3 * a), lambda *both: not grows(*both), grows)
 
 
-def _one_less(axis, at):
-    """Less at one place of an axis, by another amount for each number: a softmax would not notice one amount for all."""
+def _less_and_more(axis, at):
+    """Two changes at one place of an axis, by another amount for each number: a softmax would not notice one amount for all."""
 
-    def change(a):
-        part = np.moveaxis(a, axis, 0)[at : at + 1 or None]
-        part -= np.linspace(0.3, 2.1, part.size).reshape(part.shape)
-        return a
+    def changed_by(most):
+        def change(a):
+            part = np.moveaxis(a, axis, 0)[at : at + 1 or None]
+            part += np.linspace(most / 7, most, part.size).reshape(part.shape)
+            return a
 
-    return change
+        return change
+
+    return changed_by(-2.1), changed_by(2.1)
 
 
 @claim("mixed")
@@ -221,13 +224,14 @@ def mixed(seen, pairs, name, what):
     def first_stays(before, after):
         return alike(np.take(after, 0, axis), np.take(before, 0, axis))
 
-    return _on_one(seen, pairs, {name: _one_less(axis, -1)}, lambda *both: not first_stays(*both), first_stays)
+    changes = _less_and_more(axis, -1)
+    return any(_on_one(seen, pairs, {name: change}, lambda *both: not first_stays(*both), first_stays) for change in changes)
 
 
 @claim("part not used")
 def part_not_used(seen, pairs, name, which, what):
-    change = _one_less({"row": -2, "column": -1}[what], {"first": 0, "last": -1}[which])
-    return _on_one(seen, pairs, {name: change}, np.array_equal, _other)
+    changes = _less_and_more({"row": -2, "column": -1}[what], {"first": 0, "last": -1}[which])
+    return all(_on_one(seen, pairs, {name: change}, np.array_equal, _other) for change in changes)
 
 
 @claim("function")
