@@ -200,8 +200,8 @@ def _part_not_used(seen):
                 def other(arg, axis=axis, at=at):
                     return _changed_at(arg, axis, at)
 
-                def turned(arg, axis=axis, at=at):  # the largest becomes the smallest: a maximum may stay where it was above
-                    return _changed_at(arg, axis, at, _turned)
+                def turned(arg, axis=axis, at=at):  # far away, and the largest is the smallest: a maximum may stay where it was above
+                    return _changed_at(arg, axis, at, lambda part: -8.0 * part)
 
                 if not seen.compare({place: other}, lambda before, after: not agree(after, before)):
                     continue

@@ -110,17 +110,20 @@ def entries(seen, pairs, wrong, of, axis, at, first, got, want, side=""):
 
 @claim("ignored")
 def ignored(seen, pairs, name):
-    """On every case the answer does the same if this argument is reversed, and the oracle does not on one of them."""
+    """On every case the answer does the same if this argument is reversed, and the solution does not on one of them.
+
+    The oracle would not do here: what the solution is given from the forward pass, it may compute anew.
+    """
     at, differs = list(seen.exercise.solution.__code__.co_varnames).index(name), False
     for g, w, place in pairs:
         args = seen.made(seen.exercise.probes[place])
         args = [np.flip(arg).reshape(arg.shape) if i == at else arg for i, arg in enumerate(args)]
         with np.errstate(all="ignore"):
-            again, right = seen.answer(*args), seen.exercise.oracle(*args)
+            again, right = seen.answer(*args), seen.exercise.solution(*args)
         output = next(i for i, part in enumerate(seen.got[place]) if part is g)
         if len(seen.exercise.outputs) > 1:
             again, right = again[output], right[output]
-        differs = differs or not np.array_equal(right, w)
+        differs = differs or not alike(right, w)
         if not np.array_equal(again, g, equal_nan=True):
             return False
     return differs
@@ -154,14 +157,15 @@ def where_sign(seen, pairs, name, what):
 
 
 def _with_changed(seen, pair, changes):
-    """This output of the answer and of the oracle, with other arrays for the arguments in `changes` (functions by name)."""
+    """This output of the answer and of the solution, with other arrays for the arguments in `changes` (functions by name)."""
     g, _, place = pair
     names = list(seen.exercise.solution.__code__.co_varnames)
     args = list(seen.made(seen.exercise.probes[place]))
     for name, change in changes.items():
         args[names.index(name)] = change(np.array(args[names.index(name)]))
     with np.errstate(all="ignore"):
-        results = seen.answer(*[np.array(a) if isinstance(a, np.ndarray) else a for a in args]), seen.exercise.oracle(*args)
+        copies = [np.array(a) if isinstance(a, np.ndarray) else a for a in args]
+        results = seen.answer(*copies), seen.exercise.solution(*args)
     if len(seen.exercise.outputs) > 1:
         output = next(i for i, part in enumerate(seen.got[place]) if part is g)
         results = [result[output] for result in results]
