@@ -55,7 +55,8 @@ def _no_difference_quotient(answer):
     for shape, temperature in (((3, 4), 0.7), ((2, 3), 1.3)):
         d_weights, scores, temperature = _inputs(rng, shape, temperature)
         wanted = _oracle(d_weights, scores, temperature)
-        if not np.allclose(answer(d_weights + 1e5, scores, temperature), wanted, rtol=1e-8, atol=1e-9):
+        slope = np.asarray(answer(d_weights + 1e5, scores, temperature), dtype=float)  # numbers of Python's `decimal`, too
+        if not np.allclose(slope, wanted, rtol=1e-8, atol=1e-9):
             return (
                 "with 100000 added to every entry of d_weights the right answer stays the same, but yours loses its digits. "
                 "Is it a difference of two losses? Derive the slope instead."
