@@ -62,8 +62,8 @@ _TWO_TOKENS = value_exercise(
 
 
 def _attention_shape():
-    query, value = (4, 128, 64), (4, 200, 48)
-    return (*query[:-1], value[-1])
+    query_shape, value_shape = (4, 128, 64), (4, 200, 48)
+    return (*query_shape[:-1], value_shape[-1])
 
 
 def _shape_by_running():

@@ -1,8 +1,10 @@
 """Reading, changing and running exercise notebooks in tests."""
 
 import ast
+import dis
 import os
 import re
+import types
 
 import nbformat
 from nbclient import NotebookClient
@@ -52,31 +54,50 @@ def uses(notebook):
 def readers_names(notebook):
     """Statements outside the exercise cells that read what such a cell has defined, other than through `use`.
 
-    A name counts as the reader's from the exercise cell on, until a statement gives it to something else.
+    A name counts as the reader's from the exercise cell on, until a statement gives it to something else. Names inside
+    a function are its own, unless Python would look for them in the notebook.
     """
     exercises, readers, found = [cell for _, cell in exercise_cells(notebook)], set(), []
     for cell in notebook.cells:
         for statement in ast.parse(cell.source).body if cell.cell_type == "code" else ():
+            read, bound = _names(statement)
             if cell in exercises:
-                readers |= _bound(statement)
+                readers |= bound
                 continue
-            calls = [node for node in ast.walk(statement) if isinstance(node, ast.Call) and ast.unparse(node.func) == "use"]
-            through_use = {id(node.args[1]) for node in calls}
-            names = [node for node in ast.walk(statement) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)]
-            if any(node.id in readers and id(node) not in through_use for node in names):
+            if read & readers:
                 found.append(ast.unparse(statement))
-            readers -= _bound(statement)
+            readers -= bound
     return found
 
 
-def _bound(statement):
-    """The names that a statement at the top of a cell gives to something."""
-    if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
-        return {statement.name}
-    if isinstance(statement, (ast.Import, ast.ImportFrom)):
-        return {alias.asname or alias.name for alias in statement.names}
-    targets = getattr(statement, "targets", [getattr(statement, "target", None)])
-    return {node.id for target in targets if target for node in ast.walk(target) if isinstance(node, ast.Name)}
+class _WithoutUse(ast.NodeTransformer):
+    """Take out the answer that is handed to `use`."""
+
+    def visit_Call(self, node):
+        self.generic_visit(node)
+        if ast.unparse(node.func) == "use":
+            node.args[1] = ast.copy_location(ast.Constant(None), node.args[1])
+        return node
+
+
+def _names(statement):
+    """The names of the notebook that a statement reads before it gives them to something, and those that it gives."""
+    module = ast.Module([_WithoutUse().visit(ast.parse(ast.unparse(statement)).body[0])], [])
+    read, bound = set(), set()
+    for step in dis.get_instructions(compile(module, "cell", "exec")):
+        if step.opname == "LOAD_NAME" and step.argval not in bound:
+            read.add(step.argval)
+        elif step.opname == "STORE_NAME":
+            bound.add(step.argval)
+        elif isinstance(step.argval, types.CodeType):
+            read |= _looked_up(step.argval) - bound
+    return read, bound
+
+
+def _looked_up(code):
+    """The names that a function, or one inside it, looks up in the notebook."""
+    names = {step.argval for step in dis.get_instructions(code) if step.opname == "LOAD_GLOBAL"}
+    return names.union(*(_looked_up(each) for each in code.co_consts if isinstance(each, types.CodeType)))
 
 
 def run_in_kernel(notebook, folder, **environment):

@@ -226,6 +226,12 @@ def test_other_cells_take_an_answer_through_use_or_not_at_all(name):
 
 
 @with_exercises
+def test_a_solution_in_its_cell_takes_no_name_that_a_later_cell_needs(name):
+    """The solution of `matrix_shapes` once called a product `table`, like the function that shows a later cell's numbers."""
+    assert readers_names(solved(read(name))) == []
+
+
+@with_exercises
 def test_a_wrong_answer_in_the_cell_reaches_the_judge(name):
     """One for each cell: what is said to the other mistakes does not depend on the cell (`test_known_mistakes.py`)."""
     mistakes = {id: registry()[id].mistakes[-1] for id, _ in exercise_cells(stored(name))}
