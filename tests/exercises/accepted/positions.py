@@ -37,7 +37,7 @@ def waves_by_where(n, m):
 
 
 def waves_by_log(n, m):
-    out = np.empty((n, m))
+    out = np.zeros((n, m))  # and not `empty`: a slip that fills half of it is then wrong in the same way each time
     angles = np.arange(n)[:, None] * np.exp(np.arange(0, m, 2) * -(np.log(10000.0) / m))
     out[:, 0::2] = np.sin(angles)
     out[:, 1::2] = np.cos(angles[:, : m // 2])
