@@ -1,6 +1,7 @@
 """Traps that the exercises themselves set: what they said or accepted before, and what they say now."""
 
 import json
+from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 from answers import first_line, right
 
 from attnexercises import grade, my_library
+from attnexercises.engine.registry import find
 from attnexercises.own_library import commands
 
 CHAPTERS = Path(__file__).parents[2] / "chapters"
@@ -87,6 +89,13 @@ def test_a_difference_of_losses_does_not_pass_as_a_gradient(kind, step):
         return _central(d_weights, scores, temperature, step * (temperature if kind == "relative" else 1))
 
     assert grade("temperature_gradient", temperature_gradient).status == "wrong"
+
+
+def test_a_slope_in_numbers_of_decimal_is_judged_like_any_other():
+    def temperature_gradient(d_weights, scores, temperature):
+        return Decimal(float(find("temperature_gradient").solution(d_weights, scores, temperature)))
+
+    assert grade("temperature_gradient", temperature_gradient).status == "passed"
 
 
 def test_an_empty_folder_begins_with_the_first_chapter(own_file, capsys):
