@@ -6,6 +6,7 @@ ordinary case that is wrong, a relation of all of them.
 """
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -196,19 +197,10 @@ def _part_not_used(seen):
             if given.ndim < 2 or given.shape[axis] < 2:
                 continue
             for which, at in (("last", -1), ("first", 0)):
-
-                def other(arg, axis=axis, at=at):
-                    return _changed_at(arg, axis, at)
-
-                def turned(arg, axis=axis, at=at):  # far away, and the largest is the smallest: a maximum may stay where it was above
-                    return _changed_at(arg, axis, at, lambda part: -8.0 * part)
-
-                if not seen.compare({place: other}, lambda before, after: not agree(after, before)):
+                changes = [partial(_changed_at, axis=axis, at=at, change=change) for change in (_flipped, _far_away, _near_zero)]
+                if not seen.compare({place: changes[0]}, lambda before, after: not agree(after, before)):
                     continue
-                def smaller(arg, axis=axis, at=at):  # near 0, so that a key that was far from every query is far no longer
-                    return _changed_at(arg, axis, at, lambda part: 0.1 * part)
-
-                if all(np.array_equal(seen.ours({place: change}), seen.got) for change in (other, turned, smaller)):
+                if all(np.array_equal(seen.ours({place: change}), seen.got) for change in changes):
                     return Claim("part not used", {"name": name, "which": which, "what": what})
     return None
 
@@ -232,6 +224,16 @@ def _shifted(seen):
 
 def _flipped(part):
     return 1.25 * np.flip(part).reshape(part.shape) + 0.1
+
+
+def _far_away(part):
+    """What was the largest is the smallest: without that, a maximum may stay where it was."""
+    return -8.0 * part
+
+
+def _near_zero(part):
+    """A key that was too far from every query to count is far no longer."""
+    return 0.1 * part
 
 
 def _changed_at(arg, axis, at, change=_flipped):

@@ -105,9 +105,8 @@ def held_at_once(answer, books, many, q, k):
     made = made_for_all(books, q, k)
     if made:
         return made
-    # Python keeps some freed lists and tuples for itself, and `tracemalloc` does not see these when they are used again.
-    # That is a few kilobytes, whatever the sizes: enough to look like a number for each of 16 × 64 pairs, but not of
-    # four times as many. So nothing is said before both have been measured.
+    # What the measurement misses of Python's own lists can look like a number for each of 16 × 64 pairs, but not of four
+    # times as many. So nothing is said before both have been measured.
     held = all(bytes_for_each_pair(answer, many, *sizes) > HELD for sizes in ((16, 64), (32, 128)))
     return "numbers" if held else ""
 

@@ -11,8 +11,8 @@ from attnexercises.engine.model import Exercise, Mistake, Probe, value_exercise
 
 def matrix_shapes():
     a, b, c = np.ones((2, 3, 7)), np.ones((2, 5, 7)), np.ones((2, 5, 4))
-    scores = a @ b.mT  # (2, 3, 7) @ (2, 7, 5): the axis of size 7 is summed over, (2, 3, 5) is left
-    out = scores @ c  # (2, 3, 5) @ (2, 5, 4): the axis of size 5 is summed over
+    product = a @ b.mT  # (2, 3, 7) @ (2, 7, 5): the axis of size 7 is summed over, (2, 3, 5) is left
+    out = product @ c  # (2, 3, 5) @ (2, 5, 4): the axis of size 5 is summed over
     return out.shape
 
 

@@ -32,6 +32,25 @@ def test_an_argument_that_matters_on_ordinary_cases_is_not_said_to_be_unused():
     assert said.startswith("[!]") and "stays the same" not in said
 
 
+def test_an_argument_that_matters_where_exponentials_underflow_is_not_said_to_be_unused():
+    def divided_by_themselves(scores, keep):
+        powers = np.exp(scores - scores.max(axis=-1, keepdims=True, where=keep, initial=-1e300), where=keep, out=np.zeros_like(scores))
+        return np.divide(powers, powers, out=np.zeros_like(powers), where=powers > 0)
+
+    said = first_line(divided_by_themselves, "masked_softmax")
+    assert said.startswith("[!]") and "stays the same" not in said
+
+
+def test_a_key_that_is_too_far_to_count_is_not_said_to_be_unused():
+    def far_from_every_query(query, key, value):  # four times the square of each key that would be right
+        scores = query @ key.T - 2 * np.square(key).sum(axis=1)
+        powers = np.exp(scores - scores.max(axis=1, keepdims=True))
+        return powers / powers.sum(axis=1, keepdims=True) @ value
+
+    said = first_line(far_from_every_query, "distance_attention")
+    assert said.startswith("[!]") and "row of key" not in said
+
+
 def test_a_bare_difference_is_never_said():
     exercise = find("sdpa")
 

@@ -98,6 +98,16 @@ def test_a_slope_in_numbers_of_decimal_is_judged_like_any_other():
     assert grade("temperature_gradient", temperature_gradient).status == "passed"
 
 
+def test_a_cache_that_goes_on_in_numbers_of_decimal_is_judged_like_any_other():
+    solution = find("kv_cache").solution
+
+    def kv_cache(x, query_weight, key_weight, value_weight, window, cache=None):
+        out = solution(x, query_weight, key_weight, value_weight, window, cache=cache)
+        return [[Decimal(float(number)) for number in row] for row in out]
+
+    assert grade("kv_cache", kv_cache).status == "passed"
+
+
 def test_an_empty_folder_begins_with_the_first_chapter(own_file, capsys):
     my_library()
     assert capsys.readouterr().out.startswith("No file of your own yet. Once softmax passes,")
