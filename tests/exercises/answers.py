@@ -1,8 +1,9 @@
-"""A right answer to the exercise `softmax`, numbers that claim to be right, and what is said to a wrong answer."""
+"""A right answer to the exercise `softmax`, numbers that claim to be right, and what is said to a wrong answer and how it reads."""
 
 import numpy as np
 
 from attnexercises import grade
+from attnexercises.reader import commands
 
 
 def right(x):
@@ -27,3 +28,9 @@ def first_line(answer, exercise="softmax"):
     result = grade(exercise, answer)
     assert result.status in ("wrong", "crashed"), result
     return result.lines[0]
+
+
+def unreadable(printed):
+    """The lines of a check that do not end like a sentence, and those beyond the twelve that a reader is to get."""
+    lines = printed.splitlines()
+    return lines[commands.MOST_LINES :] + [line for line in lines if line.endswith(("?.", ": .", "..")) and not line.endswith("...")]

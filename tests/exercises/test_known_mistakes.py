@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from answers import unreadable
 from exercise_cases import EXERCISES, FUNCTIONS, every_exercise, every_function
 from graded import graded, wrong_answer
 from notebook_tools import unwrapped
@@ -87,6 +88,7 @@ def test_a_cell_prints_what_the_judge_says(exercise, monkeypatch, capsys):
         monkeypatch.setattr(commands, "grade_apart", lambda *args, result=result, **options: result)
         check(exercise.id, wrong_answer(exercise, mistake))
         printed = capsys.readouterr().out
+        assert unreadable(printed) == []
         assert mistake.say in unwrapped(printed)
         assert bool(result.case) == (f'case("{exercise.id}")' in unwrapped(printed))
 
