@@ -26,6 +26,11 @@ def test_the_fewest_cases_notice_everything(found, number):
     assert len(chosen) == number and all(tests & set(chosen) for tests in found)
 
 
+def kills(folder):
+    code = "import sys, pathlib; from tools.testing.kills import main; main(['attnlib/twice.py', 'test_twice.py'], pathlib.Path(sys.argv[1]))"
+    return subprocess.run([sys.executable, "-c", code, str(folder)], cwd=ROOT, capture_output=True, text=True)
+
+
 @pytest.mark.thorough
 def test_a_small_project(tmp_path):
     """One test sees each change of a line, another only that of its sign, and a third imports something else."""
@@ -36,8 +41,12 @@ def test_a_small_project(tmp_path):
         "from attnlib.twice import twice\n\n\ndef test_value():\n    assert twice(3) == 6\n\n\n"
         "def test_sign():\n    assert twice(-1) != 0\n\n\ndef test_import():\n    assert twice\n"
     )
-    code = "import sys, pathlib; from tools.testing.kills import main; main(['attnlib/twice.py', 'test_twice.py'], pathlib.Path(sys.argv[1]))"
-    run = subprocess.run([sys.executable, "-c", code, str(tmp_path)], cwd=ROOT, capture_output=True, text=True, check=True)
+    run = kills(tmp_path)
     *rows, last = run.stdout.splitlines()
     assert [row.split() for row in rows[1:]] == [["2", "1", "1", "test_twice.py::test_value"], ["1", "0", "0", "test_twice.py::test_sign"]]
     assert last == "attnlib/twice.py: 2 mutants, 2 of them in this table"
+    (tmp_path / "attnlib" / "twice.py").write_text("def twice(x):\n    # x and x\n    return x + x\n")
+    with (tmp_path / "test_twice.py").open("a") as file:
+        file.write("\n\ndef test_text():\n    assert '# x and x' in open('attnlib/twice.py').read()\n")
+    run = kills(tmp_path)
+    assert run.returncode and run.stderr.startswith("the tests do not pass on the unbroken module (test_twice.py::test_text)")
