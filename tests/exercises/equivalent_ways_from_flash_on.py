@@ -154,7 +154,7 @@ FROM_FLASH_ON = {
             NO_AXES: ("0 -> -1",),
         },
         "by logarithm": {
-            OVERWRITTEN: ("np.empty -> np.ones",),
+            OVERWRITTEN: ("np.zeros -> np.ones",),
             FROM_START: ("0::2 -> ::2",),
         },
     },
