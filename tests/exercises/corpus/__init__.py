@@ -14,6 +14,7 @@ values: the stated rule that it breaks. Answers come as people write them, so th
 `python -m tests.exercises.corpus` prints the counts, `python -m tests.exercises.corpus softmax` also the messages.
 """
 
+import copy
 import importlib
 import pkgutil
 import re
@@ -102,5 +103,5 @@ def judged(chosen=lambda answer: True):
 
 @cache
 def _judged(answer):
-    result = grade(answer.id, answer.given)
+    result = grade(answer.id, copy.deepcopy(answer.given))  # so that an object with a memory is new to whoever asks next
     return result, verdict(answer, result)
