@@ -52,6 +52,12 @@ def test_a_claim_is_not_said_of_the_right_answer_or_of_another(name):
         assert claim is None or (harmless is other and name in ("rows_sum", "rows_sum_to_zero")), claim
 
 
+def test_two_numbers_have_a_factor_and_one_has_none():
+    for right, words in (([0.0, 4.0, 0.0], None), ([0.0, 4.0, 5.0], "every number is 3 times the right one")):
+        claim = said(CLAIMS["factor"], [Compared(3 * np.array(right), np.array(right), SIZES)])
+        assert (claim and str(claim)) == words
+
+
 RANGES = {
     "everywhere": ((2, 2), (False, False), "every number is 2 times the right one"),
     "where it is wrong": ((2, 1), (False, False), "where it is wrong, every number is 2 times the right one"),
