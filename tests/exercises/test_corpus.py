@@ -3,7 +3,6 @@
 Every push judges every third of them, the thorough run all.
 """
 
-import copy
 import warnings
 import zlib
 from collections import Counter
@@ -87,7 +86,7 @@ def false_messages(topic, chosen):
     for answer, result, _ in judged(lambda answer: answer.topic == topic and chosen(answer)):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            found = false_clauses(find(answer.id), copy.deepcopy(answer.given), result)
+            found = false_clauses(find(answer.id), answer.given, result)
         wrong |= {(answer.id, answer.what): (found, result.lines[0])} if found else {}
     return wrong
 
@@ -128,12 +127,11 @@ def test_each_answer_is_wrong(topic):
 
 
 def differs(exercise, given):
-    given = copy.deepcopy(given)  # an object may keep something between calls, and differ from its second call on
     function = given if callable(given) else lambda: given
     return any(
         differs_on(exercise, function, probe, want)
         for probe, want in zip(exercise.probes, diagnose.expected(exercise), strict=True)
-        for _ in ("first", "again")
+        for _ in ("at first", "again")  # a gradient that nobody sets back to zero is right at first
     )
 
 

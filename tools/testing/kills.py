@@ -8,8 +8,8 @@ function with none of the latter proves nothing about this module that the other
 before publishing. A sample of the mutants (`--every`) says so of the sample only.
 
 A mutant that `--many` cases or more notice tells nothing about single tests; it is counted and left out, and so
-are those that no test notices or that run into the time limit. Everything happens in a temporary copy of the project. It runs the tests on the
-unbroken module first: a test that fails there would seem to notice everything.
+are those that no test notices or that run into the time limit. The unbroken module comes first: a test that fails there
+would seem to notice everything. All happens in a temporary copy of the project.
 """
 
 import argparse

@@ -36,11 +36,16 @@ class Answer:
 
     id: str
     what: str
-    given: object
+    _given: object
     named: tuple
     says: str
     rule: str
     file: str
+
+    @property
+    def given(self):
+        """New each time: an object may keep something between calls, and no test may meet what another has left there."""
+        return copy.deepcopy(self._given)
 
     @property
     def topic(self):
@@ -103,5 +108,5 @@ def judged(chosen=lambda answer: True):
 
 @cache
 def _judged(answer):
-    result = grade(answer.id, copy.deepcopy(answer.given))  # so that an object with a memory is new to whoever asks next
+    result = grade(answer.id, answer.given)
     return result, verdict(answer, result)
