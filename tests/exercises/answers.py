@@ -30,7 +30,6 @@ def first_line(answer, exercise="softmax"):
     return result.lines[0]
 
 
-def unreadable(printed):
-    """The lines of a check that do not end like a sentence, and those beyond the twelve that a reader is to get."""
-    lines = printed.splitlines()
+def unreadable(lines):
+    """Of the lines that a check prints, those that do not end like a sentence, and those beyond the twelve that a reader is to get."""
     return lines[commands.MOST_LINES :] + [line for line in lines if line.endswith(("?.", ": .", "..")) and not line.endswith("...")]

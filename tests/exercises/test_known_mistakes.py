@@ -88,7 +88,7 @@ def test_a_cell_prints_what_the_judge_says(exercise, monkeypatch, capsys):
         monkeypatch.setattr(commands, "grade_apart", lambda *args, result=result, **options: result)
         check(exercise.id, wrong_answer(exercise, mistake))
         printed = capsys.readouterr().out
-        assert unreadable(printed) == []
+        assert unreadable(printed.splitlines()) == []
         assert mistake.say in unwrapped(printed)
         assert bool(result.case) == (f'case("{exercise.id}")' in unwrapped(printed))
 

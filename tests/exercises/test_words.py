@@ -19,12 +19,12 @@ def test_a_check_of_an_unforeseen_answer_reads_well(capsys, monkeypatch, request
     """Every push prints a few answers of the corpus, the thorough run many. Of known mistakes `test_known_mistakes.py` asks all."""
     monkeypatch.setattr(commands, "grade_apart", grade)
     for answer in corpus.answers()[:: 4 if request.config.option.thorough else 32]:
-        assert unreadable("\n".join(printed(capsys, answer.id, answer.given))) == [], answer.what
+        assert unreadable(printed(capsys, answer.id, answer.given)) == [], answer.what
 
 
-@pytest.mark.parametrize("text", ["a line\n" * 13, "Why?.\n", "The rows: .\n", "It ends..\n"])
-def test_what_does_not_read_well_is_found(text):
-    assert unreadable(text) and not unreadable("a line\n" * 11 + "and so on ...")
+@pytest.mark.parametrize("lines", [["a line"] * 13, ["Why?."], ["The rows: ."], ["It ends.."]])
+def test_what_does_not_read_well_is_found(lines):
+    assert unreadable(lines) and not unreadable(["a line"] * 11 + ["and so on ..."])
 
 
 def test_what_was_left_out_is_shown_on_request(capsys):

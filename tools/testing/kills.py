@@ -57,9 +57,9 @@ def main(arguments=None, root=ROOT):
         folder = Path(scratch).resolve() / "project"
         shutil.copytree(root, folder, ignore=NOT_COPIED)
         tree = ast.parse((root / module).read_text(encoding="utf-8"))
-        if unbroken := noticed_by(folder, module, tree, options):  # as it is written anew, without its comments
+        if unbroken := noticed_by(folder, module, tree, options):
             failed = ", ".join(sorted(map(family, unbroken))[:3]) if isinstance(unbroken, set) else unbroken
-            sys.exit(f"the tests do not pass on the unbroken module ({failed}); leave out those that read its text")
+            sys.exit(f"the tests do not pass on the unbroken module, written anew without its comments: {failed}")
         outcomes = [
             noticed_by(folder, module, mutated, options)
             for *_, mutated in itertools.islice(mutants(tree), int(first or 0), None, int(every))

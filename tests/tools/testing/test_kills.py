@@ -49,4 +49,4 @@ def test_a_small_project(tmp_path):
     with (tmp_path / "test_twice.py").open("a") as file:
         file.write("\n\ndef test_text():\n    assert '# x and x' in open('attnlib/twice.py').read()\n")
     run = kills(tmp_path)
-    assert run.returncode and run.stderr.startswith("the tests do not pass on the unbroken module (test_twice.py::test_text)")
+    assert run.returncode and run.stderr.endswith("without its comments: test_twice.py::test_text\n")
