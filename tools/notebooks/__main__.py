@@ -15,7 +15,7 @@ from pathlib import Path
 
 from tools.notebooks.book_order import up_to_date
 from tools.notebooks.check import check
-from tools.notebooks.execute import execute
+from tools.notebooks.execute import LIMIT, execute
 from tools.notebooks.files import NotebookError, canonical, read, shown, write
 from tools.notebooks.needs import missing
 
@@ -33,7 +33,7 @@ def main(arguments=None):
         command = commands.add_parser(name, help=text, description=text)
         command.add_argument("files", nargs="*", type=Path, metavar="FILE", help="default: chapters/*.ipynb")
         if name == "run":
-            command.add_argument("--timeout", type=int, default=300, help="seconds for one cell (default 300)")
+            command.add_argument("--timeout", type=int, default=LIMIT, help=f"seconds for one cell (default {LIMIT})")
     options = parser.parse_args(arguments)
     files = options.files or sorted((ROOT / "chapters").glob("*.ipynb"))
     failed = False

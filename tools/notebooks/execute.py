@@ -6,8 +6,10 @@ from pathlib import Path
 
 from tools.notebooks.files import METADATA, NotebookError, need, read, shown
 
+LIMIT = 1800  # seconds for one cell, as in pyproject.toml: for a cell that hangs, not for a busy machine
 
-def execute(path, timeout=300):
+
+def execute(path, timeout=LIMIT):
     """Run every cell in a fresh kernel, in the notebook's own folder. Returns the notebook with its new outputs."""
     need("ipykernel")
     nbclient = need("nbclient")

@@ -151,7 +151,7 @@ def checked(folder, stored, cases, *options):
     nbformat.write(nbformat.v4.new_notebook(cells=[cell(FIRST), *cells]), folder / "changed.ipynb")
     shutil.copy(ROOT / "conftest.py", folder)
     command = [sys.executable, "-m", "pytest", "--nbval", "--nbval-current-env", "--junitxml=said.xml", *options, "."]
-    subprocess.run(command, cwd=folder, env=os.environ | {"PYTHONPATH": str(ROOT)}, capture_output=True, timeout=300)
+    subprocess.run(command, cwd=folder, env=os.environ | {"PYTHONPATH": str(ROOT)}, capture_output=True, timeout=1800)
     first, *rest = (result.findtext("failure") for result in ElementTree.parse(folder / "said.xml").iter("testcase"))
     assert first is None and len(rest) == len(cases)
     return rest

@@ -1,6 +1,7 @@
 """`pytest --shuffled=SEED`: another order of files and of the tests in each, in which the cells of a notebook stay in theirs."""
 
 import itertools
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -10,35 +11,48 @@ import pytest
 ROOT = Path(__file__).resolve().parents[3]
 SOME = ["tests/softmax", "tests/masks", "chapters/01_softmax.ipynb", "attnlib/softmax"]
 
+# One process for all orders: most of the time would go into starting the next.
+COLLECT = """
+import json, sys
+import pytest
 
-def order(*options):
-    """The tests of some folders and of a notebook, in the order in which pytest would run them."""
-    command = [sys.executable, "-m", "pytest", "-q", "--collect-only", *options, *SOME]
+class Order:
+    def pytest_collection_finish(self, session):
+        self.tests = [item.nodeid for item in session.items]
+
+orders, paths = map(json.loads, sys.argv[1:])
+for options in orders:
+    order = Order()
+    assert pytest.main(["-q", "--collect-only", *options, *paths], plugins=[order]) == 0
+    print(json.dumps(order.tests), file=sys.stderr)
+"""
+
+
+@pytest.fixture(scope="module")
+def orders():
+    """The tests of some folders and of a notebook, in the order in which pytest would run them: the usual one, and of three seeds."""
+    options = [[], ["--shuffled=7"], ["--shuffled=8"], ["--shuffled=7"]]
+    command = [sys.executable, "-c", COLLECT, json.dumps(options), json.dumps(SOME)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-    return [line for line in done.stdout.splitlines() if "::" in line]
+    return [json.loads(line) for line in done.stderr.splitlines()]
 
 
 def file(test):
     return test.split("::")[0]
 
 
-@pytest.fixture(scope="module")
-def usual():
-    return order()
-
-
-def test_the_same_tests_come_in_another_order_which_the_seed_decides(usual):
-    seven, eight = order("--shuffled=7"), order("--shuffled=8")
+def test_the_same_tests_come_in_another_order_which_the_seed_decides(orders):
+    usual, seven, eight, seven_again = orders
     assert sorted(seven) == sorted(eight) == sorted(usual) and len(usual) > 100
     assert len({tuple(tests) for tests in (usual, seven, eight)}) == 3
-    assert order("--shuffled=7") == seven
+    assert seven_again == seven
     files = [list(dict.fromkeys(map(file, tests))) for tests in (usual, seven)]
     assert files[0] != files[1]
 
 
-def test_a_file_stays_together_and_a_notebook_in_order(usual):
-    tests = order("--shuffled=7")
-    groups = [name for name, _ in itertools.groupby(tests, key=file)]
+def test_a_file_stays_together_and_a_notebook_in_order(orders):
+    usual, seven, *_ = orders
+    groups = [name for name, _ in itertools.groupby(seven, key=file)]
     assert len(groups) == len(set(groups))
-    cells = [[test for test in each if ".ipynb" in test] for each in (usual, tests)]
+    cells = [[test for test in each if ".ipynb" in test] for each in (usual, seven)]
     assert cells[0] == cells[1] and len(cells[0]) > 10
