@@ -1,6 +1,6 @@
 """The corpus of wrong answers: none passes, none gets a wrong name, most get a right one, and what is said to them is true.
 
-Every push judges every third of them, the thorough run all.
+Every push judges a sixth of them, the thorough run all.
 """
 
 import warnings
@@ -27,8 +27,8 @@ every_topic = pytest.mark.parametrize("topic", TOPICS)
 
 
 def of_every_push(answer):
-    """Every third answer, always the same ones."""
-    return zlib.crc32(f"{answer.id}, {answer.what}".encode()) % 3 == 0
+    """A sixth of the answers, always the same ones."""
+    return zlib.crc32(f"{answer.id}, {answer.what}".encode()) % 6 == 0
 
 
 def of_no_push(answer):
