@@ -20,17 +20,21 @@ interrupt a single call of compiled code, such as ``sum(itertools.count())``. On
 system ends. Elsewhere only the notebook's stop button helps.
 """
 
+import _weakrefset
 import gc
 import signal
 import sys
 import threading
 import time
+import weakref
 
 WALL = 60.0  # seconds that a call may sleep; at least 10 times its processor-time limit
 LAST_RESORT = 600.0  # seconds on the wall after which a call is given up without a verdict
 # The browser's Python has no clock for a thread, and that of the process shows wall-clock time there. It is also several
 # times slower, so its limits are longer.
 _SLOWER = 5.0 if sys.platform == "emscripten" else 1.0
+
+_OF_WEAK_REFERENCES = weakref.__file__, _weakrefset.__file__  # the modules of weak dictionaries and sets
 
 computed = getattr(time, "thread_time", time.process_time)  # kept, because an answer can replace them
 _on_the_wall = time.monotonic
@@ -144,10 +148,12 @@ class _Clock:
 
 def _alarm(seconds, function):
     here, clock = sys._getframe(), _Clock(seconds)
-    pause, ringing = 0.1, False
+    pause, ringing, ended = 0.1, False, False
 
     def ring(signum, frame):
         nonlocal pause, ringing
+        if ended:  # an alarm that fell into the clean-up below would be set again there, and ring for nobody
+            return
         if ringing:  # this alarm interrupts the one before: on a slow machine such calls would nest without end
             signal.setitimer(signal.ITIMER_REAL, 1e-3)
             return
@@ -174,6 +180,7 @@ def _alarm(seconds, function):
     try:
         result = function()
     finally:
+        ended = True
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, old_handler or signal.SIG_DFL)
         if old_delay:  # another alarm was running: set it again for its remaining time
@@ -184,13 +191,15 @@ def _alarm(seconds, function):
 
 
 def _is_ignored_in(frame):
-    """Would Python ignore an exception that is raised here, in what the garbage collector calls?
+    """Would Python ignore an exception that is raised here, in what it calls when an object is deleted?
 
     It prints such an exception and goes on, so `TimeUp` would not stop the function, and the reader would see a traceback.
+    Three kinds are known: a callback of the garbage collector, a method `__del__`, and the clean-up of a weak dictionary or set.
     """
     collector = {getattr(callback, "__code__", None) for callback in gc.callbacks}
     while frame:
-        if frame.f_code in collector or frame.f_code.co_name == "__del__":
+        code = frame.f_code
+        if code in collector or code.co_name == "__del__" or code.co_filename in _OF_WEAK_REFERENCES:
             return True
         frame = frame.f_back
     return False

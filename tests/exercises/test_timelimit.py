@@ -6,6 +6,8 @@ import subprocess
 import sys
 import threading
 import time
+import weakref
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -40,9 +42,29 @@ class Deleted:
         busy(0.005)
 
 
+class Forgotten:
+    pass
+
+
+class SlowDict(dict):
+    """Of a weak dictionary, which deletes a key here when nobody else holds it."""
+
+    def __delitem__(self, key):
+        busy(0.005)
+        super().__delitem__(key)
+
+
+class SlowSet(set):
+    """Of a weak set, likewise."""
+
+    def discard(self, item):
+        busy(0.005)
+        super().discard(item)
+
+
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no timer")
 def test_an_alarm_where_python_ignores_exceptions_waits_until_it_is_heard():
-    """In what the garbage collector calls Python prints an exception and goes on: pytest makes a failure of that."""
+    """In what Python calls when it deletes an object it prints an exception and goes on: pytest makes a failure of that."""
 
     def slow(phase, info):
         busy(0.02)
@@ -55,7 +77,15 @@ def test_an_alarm_where_python_ignores_exceptions_waits_until_it_is_heard():
         while True:
             Deleted()
 
-    for endless, callbacks in ((collects_for_ever, [slow]), (deletes_for_ever, [])):
+    def forgets_for_ever(where):
+        while True:
+            where(Forgotten())
+
+    known, seen = weakref.WeakKeyDictionary(), weakref.WeakSet()
+    known.data, seen.data = SlowDict(), SlowSet()
+    in_a_dict, in_a_set = partial(forgets_for_ever, known.setdefault), partial(forgets_for_ever, seen.add)
+
+    for endless, callbacks in ((collects_for_ever, [slow]), (deletes_for_ever, []), (in_a_dict, []), (in_a_set, [])):
         gc.callbacks.extend(callbacks)
         try:
             with pytest.raises(timelimit.TimeUp):
@@ -238,6 +268,22 @@ def test_a_stopped_answer_is_told_which_limit_it_met():
         '[ ] softmax: not judged: your function was still running after 600 seconds on the case "square": either it waits for '
         "something, or the machine is too busy. Check again later.",
     ]
+
+
+@has_alarm
+def test_an_alarm_that_rings_as_the_function_ends_is_not_set_again(monkeypatch):
+    """It would end the session: nobody answers it any more."""
+    set_alarm = signal.setitimer
+
+    def ring_once_more(which, seconds, *interval):
+        before = set_alarm(which, seconds, *interval)
+        if seconds == 0:
+            signal.raise_signal(signal.SIGALRM)
+        return before
+
+    monkeypatch.setattr(signal, "setitimer", ring_once_more)
+    assert timelimit.call_within(60.0, lambda: "right") == "right"
+    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
 
 
 @has_alarm
