@@ -20,7 +20,6 @@ interrupt a single call of compiled code, such as ``sum(itertools.count())``. On
 system ends. Elsewhere only the notebook's stop button helps.
 """
 
-import _weakrefset
 import gc
 import signal
 import sys
@@ -34,7 +33,8 @@ LAST_RESORT = 600.0  # seconds on the wall after which a call is given up withou
 # times slower, so its limits are longer.
 _SLOWER = 5.0 if sys.platform == "emscripten" else 1.0
 
-_OF_WEAK_REFERENCES = weakref.__file__, _weakrefset.__file__  # the modules of weak dictionaries and sets
+# The files of weak dictionaries and sets, as a frame names them.
+_OF_WEAK_REFERENCES = {method.__code__.co_filename for method in (weakref.WeakKeyDictionary.copy, weakref.WeakSet.copy)}
 
 computed = getattr(time, "thread_time", time.process_time)  # kept, because an answer can replace them
 _on_the_wall = time.monotonic
@@ -161,7 +161,7 @@ def _alarm(seconds, function):
         if left:  # it has waited: ring again when its time can be over
             signal.setitimer(signal.ITIMER_REAL, max(left, 1e-3))
             return
-        if frame is here:  # `function` has ended, and the clean-up below must not be interrupted
+        if frame is here:  # `function` has ended, and nothing may keep the clean-up below from beginning
             return
         ringing = True
         try:
