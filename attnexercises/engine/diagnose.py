@@ -68,9 +68,12 @@ def _close(a, b, rtol, atol):
         x, y = float(a.flat[0]), float(b.flat[0])
         if abs(x - y) > atol + rtol * abs(y):
             return False
-        with np.errstate(all="ignore"):  # most of the others differ in a finite number, and `np.allclose` is slow
-            if np.any(~(np.abs(a - b) <= atol + rtol * np.abs(b)) & np.isfinite(b)):
+        finite = np.isfinite(b)  # only NaN and infinity need `np.allclose`, which is slow
+        with np.errstate(all="ignore"):
+            if np.any(~(np.abs(a - b) <= atol + rtol * np.abs(b)) & finite):
                 return False
+        if finite.all():
+            return True
     return bool(np.allclose(a, b, rtol=rtol, atol=atol, equal_nan=True))
 
 

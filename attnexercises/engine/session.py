@@ -40,7 +40,8 @@ _AS_THEY_CAME = {
     }
     for module in _MODULES
 }
-_leave, _all, _map, _vars, _is = os._exit, all, map, vars, operator.is_  # a function can replace these too
+_values_of = {module: operator.itemgetter(*names) for module, names in _AS_THEY_CAME.items()}  # each reads all of them at once
+_leave, _all, _map, _vars, _is, _NoSuchName = os._exit, all, map, vars, operator.is_, KeyError  # a function can replace these too
 _MISSING = object()
 _PATIENCE = 5.0  # seconds for which a thread may sleep, or compute, after its function has returned
 _LOOK, _LAST = 0.2, 300.0  # seconds between two looks at such a thread; seconds after which it is said to run on
@@ -121,9 +122,11 @@ def put_functions_back(left):
 
 
 def _is_as_it_came(module):
-    """Does every name of this module still have its original value? Called often, so `map` replaces a Python loop."""
-    kept = _AS_THEY_CAME[module]
-    return _all(_map(_is, _map(_vars(module).get, kept), kept.values()))
+    """Does every name of this module still have its original value? Called often, so no Python loop asks one by one."""
+    try:
+        return _all(_map(_is, _values_of[module](_vars(module)), _AS_THEY_CAME[module].values()))
+    except _NoSuchName:  # it was deleted
+        return False
 
 
 def _put(module, values):
@@ -231,9 +234,7 @@ def _modules():
     loaded, path, finders = dict(sys.modules), list(sys.path), list(sys.meta_path)
 
     def put_back():
-        # There are thousands of modules, so `map` is used: a Python loop would be slow.
-        if not _all(_map(_is, _map(sys.modules.get, loaded), loaded.values())):
-            sys.modules.update(loaded)
+        sys.modules.update(loaded)  # takes less time than to see whether one of hundreds of modules was replaced
         sys.path[:], sys.meta_path[:] = path, finders
 
     return put_back

@@ -9,7 +9,7 @@ a `Result` can be sent from another process.
 """
 
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
 
 import numpy as np
 
@@ -46,8 +46,7 @@ def smallest(exercise, answer, probe, mistakes=()):
     search = _Search(exercise, answer, mistakes, arguments(exercise, probe))
     if search.found is None:
         return None
-    groups, places = _groups(exercise), range(len(search.found[0]))
-    moves = [*_without_leading_axis(exercise, groups), *_with_fewer(groups), *map(_smaller_number, places)]
+    moves = _moves(exercise)
     while search.may_go_on() and any([search.follow(move) for move in moves]):
         pass
     for decimals in (0, 1, 2):
@@ -135,6 +134,13 @@ def _kind_of_array(exercise, got, want):
         return "shape", got.ndim - want.ndim
     finite = np.isfinite(got) if got.dtype.kind == "f" else np.array(True)
     return "numbers" if finite.all() or not np.isfinite(want[~finite]).any() else "not finite"
+
+
+@lru_cache(maxsize=None)
+def _moves(exercise):
+    """All ways to make a case of this exercise smaller. A move is a function: it yields smaller arguments, the smallest first."""
+    groups, places = _groups(exercise), range(len(argument_names(exercise)))
+    return [*_without_leading_axis(exercise, groups), *_with_fewer(groups), *map(_smaller_number, places)]
 
 
 def _groups(exercise):

@@ -1,5 +1,6 @@
 """attnexercises.engine: is the session left as it was, and the verdict untouched by what an answer does?"""
 
+import builtins
 import dataclasses
 import random
 import signal
@@ -7,6 +8,7 @@ import sys
 import warnings
 
 import numpy as np
+import pytest
 from answers import EqualToAll, first_line, right
 
 import attnexercises
@@ -87,14 +89,24 @@ def test_memory_between_calls_is_noticed():
 # --- attempts on the judge ------------------------------------------------------------------------
 
 
-def test_an_answer_that_replaces_numpy_is_told_and_numpy_is_whole_again():
+@pytest.mark.parametrize(
+    ("module", "name", "called", "spoil"),
+    [
+        (np, "exp", "np.exp", lambda module, name: setattr(module, name, np.log)),
+        (np, "exp", "np.exp", delattr),
+        (builtins, "KeyError", "KeyError", delattr),
+        (builtins, "KeyError", "KeyError", lambda module, name: setattr(module, name, ValueError)),
+    ],
+)
+def test_an_answer_that_replaces_or_deletes_a_name_is_told_and_the_name_is_whole_again(module, name, called, spoil):
     def vandal(x):
-        np.exp = np.log
-        return right(x)
+        y = right(x)
+        spoil(module, name)
+        return y
 
-    original = np.exp
-    assert "replaces `np.exp` itself, for every other cell too" in first_line(vandal)
-    assert np.exp is original
+    original = getattr(module, name)
+    assert f"replaces `{called}` itself, for every other cell too" in first_line(vandal)
+    assert getattr(module, name) is original
 
 
 def test_a_numpy_changed_before_does_not_change_the_verdict(monkeypatch):
