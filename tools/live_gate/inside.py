@@ -9,6 +9,10 @@ import time
 import types
 
 TESTS = "/kit/tests"
+# For pytest, which finds no threads and no signals here. It warns about the settings of the plugins that are left out.
+OPTIONS = ["-q", "-p", "no:cacheprovider", "-p", "no:faulthandler", "-p", "no:threadexception", "-p", "no:unraisableexception"]
+OPTIONS += ["-o", "addopts=--import-mode=importlib --strict-markers", "-W", "ignore:Unknown config option:pytest.PytestConfigWarning"]
+OPTIONS += ["--tb=short", "--continue-on-collection-errors"]
 
 
 def answer(request):
@@ -24,9 +28,7 @@ def unit_tests(paths, without):
     _stand_ins()
     os.chdir("/kit")
     seen = _Seen()
-    options = ["-q", "-p", "no:cacheprovider", "-p", "no:faulthandler", "-p", "no:threadexception", "-p", "no:unraisableexception"]
-    options += ["-o", "addopts=--import-mode=importlib --strict-markers", "--tb=short", "--continue-on-collection-errors"]
-    options += [f"--deselect={name}" for name in without]
+    options = [*OPTIONS, *(f"--deselect={name}" for name in without)]
     said = io.StringIO()
     with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
         code = int(pytest.main([*options, *paths], plugins=[seen]))

@@ -4,6 +4,7 @@ import hashlib
 import json
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import gate_cases
@@ -13,6 +14,7 @@ from gate_cases import unlisted_and_stale
 from book.live import keep_list
 from tools import live_gate
 from tools.installing import vendor_pyodide
+from tools.live_gate import inside
 
 
 def test_without_a_python_in_the_pages_it_says_what_to_do(tmp_path):
@@ -54,6 +56,15 @@ def test_the_gate_has_the_model_of_the_pages_or_none(tmp_path):
     (tmp_path / "2.bin").write_bytes(b"twO")
     with pytest.raises(live_gate.GateError, match=r"2\.bin in the site is not what the page expects"):
         live_gate.trained_model(tmp_path)
+
+
+def test_pytest_takes_the_options_that_it_gets_in_the_page(tmp_path):
+    """With the settings of the project: here, because the page's Python runs on no push."""
+    (tmp_path / "test_one.py").write_text("def test_one():\n    assert True\n")
+    settings = ["--noconftest", "-p", "no:nbval", "-p", "no:xdist", "-p", "no:hypothesispytest", "-c", str(live_gate.ROOT / "pyproject.toml")]
+    command = [sys.executable, "-m", "pytest", *settings, *inside.OPTIONS, str(tmp_path)]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0 and "1 passed" in done.stdout, done.stdout + done.stderr
 
 
 def test_the_list_of_differences_may_have_neither_more_nor_less(monkeypatch):
