@@ -104,8 +104,8 @@ export class Head {
     try {
       const { Keep } = await this.does.later();
       this.keep ??= new Keep(settings.siteRoot, (...said) => this.tell(...said));
-      box.append(this.keep.box);
       await this.keep.show();
+      box.append(this.keep.box); // with its words: if they came later, its button would move away under the pointer
     } catch (error) {
       this.tell(error.message);
     }

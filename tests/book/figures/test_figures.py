@@ -4,6 +4,7 @@ Stored figures have their letters as outlines; how large they are is left in how
 """
 
 import base64
+import functools
 import re
 from pathlib import Path
 from xml.etree import ElementTree
@@ -50,11 +51,16 @@ def text_sizes(picture):
             yield 100 * float(scale[1]) * PIXELS * shrunk
 
 
+@functools.cache
+def cells_of(path):
+    return nbformat.read(path, as_version=4).cells
+
+
 def all_of(kind):
     found = [
         pytest.param(drawing, id=f"{path.stem}-{cell.id}-{number}")
         for path in CHAPTERS
-        for cell in nbformat.read(path, as_version=4).cells
+        for cell in cells_of(path)
         for number, drawing in enumerate(kind(cell))
     ]
     assert found
@@ -89,6 +95,6 @@ def test_a_diagram_has_the_colours_of_its_page(diagram):
 
 @pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.name)
 def test_the_code_of_a_figure_names_its_colours(path):
-    code = "\n".join(cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code")
+    code = "\n".join(cell.source for cell in cells_of(path) if cell.cell_type == "code")
     assert not re.findall(r"#[0-9a-fA-F]{6}\b|[\"']C\d[\"']|cmap=[\"']", code)
     assert set(re.findall(r"plotting\.([A-Z]+)\b", code)) <= NAMES
