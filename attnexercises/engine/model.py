@@ -21,8 +21,8 @@ class Probe:
     label : str
         The name of the case in messages, such as "all sizes differ" or "large scores".
     make : callable
-        ``make(rng)`` returns the tuple of arguments. Each call gets a new generator with
-        the same seed, so the arguments are always equal and no array is shared between runs.
+        ``make(rng)`` returns the tuple of arguments. The generator always has the same seed, and each run gets
+        a copy, so the arguments are always equal and no array is shared between runs.
     kind : {"ordinary", "equal", "edge"}
         "ordinary": all sizes differ, so that a wrong formula shows. "equal": some sizes
         agree, so that a formula that mixes up axes does not crash and can be recognised.
