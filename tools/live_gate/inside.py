@@ -63,15 +63,24 @@ def _stand_ins():
     """What test files import for notebooks: these are not run by pytest here, and only read."""
     plugin, nbval, nbformat = (types.ModuleType(name) for name in ("nbval.plugin", "nbval", "nbformat"))
     plugin.IPyNbCell = type("IPyNbCell", (), {})
-    nbformat.read = lambda path, as_version: json.loads(path.read_text(encoding="utf-8"), object_hook=_Node)
+    nbformat.read = read_notebook
     sys.modules.update({"nbval": nbval, "nbval.plugin": plugin, "nbformat": nbformat})
 
 
-class _Node(dict):
-    """A part of a notebook, with its fields as attributes and its lines as one text."""
+def read_notebook(path, as_version=4):
+    """As `nbformat.read` does, which is not there."""
+    return json.loads(path.read_text(encoding="utf-8"), object_hook=_Node.joined)
 
-    def __getattr__(self, name):
-        return "".join(self[name]) if name == "source" else self[name]
+
+class _Node(dict):
+    """A part of a notebook, with its fields as attributes and the lines of a source or an output as one text."""
+
+    __getattr__ = dict.__getitem__
+
+    @classmethod
+    def joined(cls, fields):
+        of_lines = {name for name in fields if name in ("source", "text") or name.startswith("text/") or name == "image/svg+xml"}
+        return cls({name: "".join(value) if name in of_lines else value for name, value in fields.items()})
 
 
 def notebook(cells):

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import gate_cases
+import nbformat
 import pytest
 from gate_cases import unlisted_and_stale
 
@@ -65,6 +66,13 @@ def test_pytest_takes_the_options_that_it_gets_in_the_page(tmp_path):
     command = [sys.executable, "-m", "pytest", *settings, *inside.OPTIONS, str(tmp_path)]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0 and "1 passed" in done.stdout, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("chapter", ["04_masks", "13_pretrained"])
+def test_a_notebook_is_read_in_the_page_as_by_nbformat(chapter):
+    path = live_gate.ROOT / "chapters" / f"{chapter}.ipynb"
+    read = inside.read_notebook(path)
+    assert read == nbformat.read(path, as_version=4) and read.cells[0].source.startswith("# ")
 
 
 def test_the_list_of_differences_may_have_neither_more_nor_less(monkeypatch):
