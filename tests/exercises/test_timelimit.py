@@ -17,6 +17,8 @@ from attnexercises import grade
 from attnexercises.engine import calls, judge, timelimit
 from attnexercises.engine.registry import registry
 
+computed = timelimit.computed  # as it came: some tests put another in its place
+
 
 def test_a_python_without_a_clock_for_threads_takes_that_of_the_process():
     """The browser's has none."""
@@ -213,8 +215,8 @@ def until(seconds):
     """A right answer that computes for so long."""
 
     def answer():
-        end = time.thread_time() + seconds
-        while time.thread_time() < end:
+        end = computed() + seconds
+        while computed() < end:
             pass
         return "right"
 
@@ -223,7 +225,7 @@ def until(seconds):
 
 def test_who_waits_for_the_processor_is_not_stopped(limited, monkeypatch):
     """As beside heavy work: a hundredth of the time on the wall is the function's own."""
-    monkeypatch.setattr(timelimit, "_on_the_wall", lambda: 100 * time.thread_time())
+    monkeypatch.setattr(timelimit, "_on_the_wall", lambda: 100 * computed())
     assert limited(0.4, until(0.2)) == "right"
 
 

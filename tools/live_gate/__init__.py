@@ -25,7 +25,7 @@ SITE = ROOT / "_build" / "html"
 OLDEST_NODE = 20
 PATIENCE = 3600  # seconds, for a very busy machine; what never ends has to end here
 PACKED = ("tests/**/*", "attnexercises/**/*.py", "attnexercises/*.json", "tools/**/*.py", "tools/browser/*.js", "conftest.py", "pyproject.toml")
-PACKED += ("book/**/*.css", "chapters/*.ipynb", "chapters/data/*", "benchmarks/**/*", "attnpage/fonts/*", ".github/*/*")
+PACKED += ("book/**/*.css", "chapters/*.ipynb", "chapters/data/*", "chapters/pictures/*.svg", "benchmarks/**/*", "attnpage/fonts/*", ".github/*/*")
 # Only the gate needs them, and not the pages: they come from this environment.
 FOR_TESTS = ("pytest", "_pytest", "py", "pluggy", "iniconfig", "pygments", "sortedcontainers", "yaml")
 # Hypothesis has a part that is compiled: its wheel for the page's Python is fetched once, with pip, which checks the hash.
