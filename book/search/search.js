@@ -7,20 +7,20 @@ const Search = (() => {
   // How much a match weighs: what a chapter says before what a reference page says, and that before the library.
   const KIND = { chapter: 1, reference: 0.7, library: 0.3 };
 
+  const { pattern, anyOf } = searchMarks;
   const words = (text) => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
   const normal = (text) => words(text).join(" ");
   // "KVCache" is found as "kv cache", too.
   const split = (name) => name.replace(/(?<=[a-z\d])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])/g, " ");
 
-  // A word of the query as a pattern: what it has in common with its stem, at the start of a word.
-  function pattern(word) {
+  // What a word of the query has in common with its stem.
+  function beginning(word) {
     const stem = new Stemmer().stemWord(word);
     let common = 0;
     while (common < stem.length && stem[common] === word[common]) common++;
-    return new RegExp(`(?<![\\p{L}\\p{N}])${word.slice(0, common)}[\\p{L}\\p{N}]*`, "giu");
+    return word.slice(0, common);
   }
 
-  const anyOf = (terms) => new RegExp(terms.map(({ source }) => source).join("|"), "giu");
   const count = (text, term) => (text.match(term) ?? []).length;
   const share = (terms, ...texts) => terms.filter((term) => texts.some((text) => count(text, term))).length / terms.length;
 
@@ -79,14 +79,15 @@ const Search = (() => {
   }
 
   // A page, and below it its places. The page's own first words need no title of their own.
-  function shown({ page, places }, terms) {
+  function shown({ page, places, beginnings, terms }) {
     const title = page.places[0];
-    const item = element("li", "", link(page.address, title[1]));
+    const address = page.address + searchMarks.query(beginnings);
+    const item = element("li", "", link(address, title[1]));
     const own = places.filter((place) => place === title);
     for (const place of own) item.append(context(place, terms));
     const list = element("ul", "");
     for (const place of places.filter((place) => place !== title)) {
-      const section = element("li", "", link(`${page.address}#${place[0]}`, place[1]));
+      const section = element("li", "", link(`${address}#${place[0]}`, place[1]));
       section.append(context(place, terms));
       list.append(section);
     }
@@ -126,8 +127,9 @@ const Search = (() => {
   function search(pages, query) {
     const asked = words(query);
     const meant = asked.filter((word) => !stopwords.includes(word));
-    const terms = (meant.length ? meant : asked).map(pattern);
-    return terms.length ? pages.flatMap((page) => rankPage(page, terms, normal(query))).map((found) => ({ ...found, terms })) : [];
+    const beginnings = (meant.length ? meant : asked).map(beginning);
+    const terms = beginnings.map(pattern);
+    return terms.length ? pages.flatMap((page) => rankPage(page, terms, normal(query))).map((found) => ({ ...found, beginnings, terms })) : [];
   }
 
   function run(pages, query) {
@@ -136,12 +138,10 @@ const Search = (() => {
       if (!(best.get(found.page)?.score >= found.score)) best.set(found.page, found);
     }
     const results = [...best.values()].sort((a, b) => b.score - a.score);
-    const terms = [...new Set(results.flatMap((result) => result.terms))];
     const said = results.length
       ? `The search found ${results.length} page${results.length === 1 ? "" : "s"} for “${query}”.`
       : `Nothing was found for “${query}”: no page has all of these words.`;
-    if (terms.length) searchMarks.forNextPage(anyOf(terms));
-    const list = element("ul", "search", ...results.map((result) => shown(result, result.terms)));
+    const list = element("ul", "search", ...results.map(shown));
     const status = element("p", "search-summary", said);
     status.setAttribute("role", "status");
     document.getElementById("search-results").replaceChildren(status, list);

@@ -1,9 +1,14 @@
-// The words of a search are marked on the page that is opened from its results. Escape takes the marks away: Sphinx's
-// own script does that. Its marking is not used: it stops at the first diagram with a description.
+// The words of a search are marked on each page that is opened from its results, also in a tab of its own: the address
+// says which. Escape takes the marks away: Sphinx's own script does that. Its marking is not used: it stops at the first
+// diagram with a description.
 const searchMarks = (() => {
   "use strict";
-  const KEY = "book_search";
+  const PARAMETER = "marked";
   const UNMARKED = "svg, mjx-container, script, style, .headerlink";
+
+  // The words that begin so.
+  const pattern = (beginning) => new RegExp(`(?<![\\p{L}\\p{N}])${beginning}[\\p{L}\\p{N}]*`, "giu");
+  const anyOf = (patterns) => new RegExp(patterns.map(({ source }) => source).join("|"), "giu");
 
   // The text with each match of the pattern in a span of its own, as a list of nodes.
   function marked(text, pattern) {
@@ -29,11 +34,16 @@ const searchMarks = (() => {
     }
   }
 
+  // What a result adds to the address of its page.
+  const query = (beginnings) => `?${new URLSearchParams({ [PARAMETER]: beginnings.join(" ") })}`;
+
   const article = document.querySelector(".bd-article");
-  const source = localStorage.getItem(KEY);
-  if (article && source) {
-    localStorage.removeItem(KEY);
-    markPage(article, new RegExp(source, "giu"));
+  const address = new URL(location);
+  const beginnings = address.searchParams.get(PARAMETER)?.match(/[\p{L}\p{N}]+/gu);
+  if (article && beginnings) {
+    markPage(article, anyOf(beginnings.map(pattern)));
+    address.searchParams.delete(PARAMETER); // a reader who keeps or sends the address means the page, not the search
+    history.replaceState(history.state, "", address);
   }
-  return { marked, forNextPage: (pattern) => localStorage.setItem(KEY, pattern.source) };
+  return { marked, pattern, anyOf, query };
 })();

@@ -1,7 +1,7 @@
 """The search: the page that is about the words comes first, and what is quoted can be read. Served, and from a disk."""
 
 import functools
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urlsplit
 
 import pytest
 from watched import CHAPTERS, Watched, accessibility
@@ -29,7 +29,7 @@ FIRST = {
 IN_A_HEADING = ["softmax", "attention", "masks", "head", "flash"]
 RESULTS = """() => [...document.querySelectorAll('#search-results > ul > li')].map(item => ({
     page: item.querySelector('a').innerText,
-    address: item.querySelector('a').getAttribute('href'),
+    address: item.querySelector('a').getAttribute('href').split('?')[0],
     sections: [...item.querySelectorAll('li a')].map(link => link.innerText),
     quoted: [...item.querySelectorAll('.context')].map(text => text.innerText),
 }))"""
@@ -166,3 +166,21 @@ def test_marks_have_contrast(desk):
     assert in_both_schemes(page) == {"light": [], "dark": []}
     page.keyboard.press("Escape")
     assert page.locator(".highlighted").count() == 0
+
+
+def test_the_words_are_marked_on_each_result_that_is_opened_in_a_tab_of_its_own(desk):
+    """And the address of what was opened is that of the place, as a reader would keep or send it."""
+    results(desk, "causal mask")
+    for link in desk.page.locator("#search-results li li a").all()[:3]:
+        with desk.page.context.expect_page() as opened:
+            link.click(modifiers=["ControlOrMeta"])
+        with opened.value as tab:
+            tab.wait_for_selector("article .highlighted")
+            assert {text.lower() for text in tab.locator(".highlighted").all_inner_texts()} >= {"causal", "mask"}
+            assert urlsplit(tab.url)._replace(query="").geturl() == tab.url and "#" in tab.url
+
+
+def test_an_address_marks_words_and_no_pattern(desk):
+    page = desk.open(f"chapters/04_masks.html?{urlencode({'marked': '(causal|.*)+$ mask'})}")
+    assert {text.lower() for text in page.locator("article .highlighted").all_inner_texts()} >= {"causal", "mask", "masks"}
+    assert page.locator("article .highlighted", has_text="attention").count() == 0
