@@ -14,13 +14,16 @@ USED_WITH = {
 CLASSES = re.compile(r'\bclass="([^"]*)"')
 SCRIPT = re.compile(r'<script\b[^>]*\bsrc="([^"?]*)[^>]*></script>')
 PRELOAD = re.compile(r'<link\b[^>]*\brel="preload"[^>]*\bas="script"[^>]*>')
-# The theme asks for the system's colours when its script has run. Until then a page would have neither scheme.
+# The theme asks for the system's colours when its script has run. Until then a page would have neither scheme. And it reads
+# the storage at once, which a page from a disk must not (book/site/storage.js).
+MODE = 'document.documentElement.dataset.mode = localStorage.getItem("mode") || "auto";'
 SCHEME = 'document.documentElement.dataset.theme = localStorage.getItem("theme") || "auto";'
-SCHEME_AT_ONCE = """{
-      const { mode } = document.documentElement.dataset;
-      const dark = mode === "auto" ? matchMedia("(prefers-color-scheme: dark)").matches : mode === "dark";
-      document.documentElement.dataset.theme = dark ? "dark" : "light";
-    }"""
+SCHEME_AT_ONCE = """whenStorageIsReady(() => {
+      const { dataset } = document.documentElement;
+      dataset.mode = localStorage.getItem("mode") || "auto";
+      const dark = dataset.mode === "auto" ? matchMedia("(prefers-color-scheme: dark)").matches : dataset.mode === "dark";
+      dataset.theme = dark ? "dark" : "light";
+    });"""
 
 # The theme makes a stop of the Tab key of each of these that scrolls. It measures one and changes it before it measures the
 # next, so that the browser lays the page out anew for each: a third of a second on a phone. `book.js` measures them all, and
@@ -62,7 +65,7 @@ START = f"""<script>
 def lean(text, used_with):
     """The page with the scripts that it uses (`used_with`: {script: the classes of its pages}), none of which holds it up."""
     text = replaced(PRELOAD, lambda found: "", text)  # asked for early, they would delay the style sheet
-    text = text.replace(SCHEME, SCHEME_AT_ONCE)
+    text = text.replace(MODE, "").replace(SCHEME, SCHEME_AT_ONCE)
     text = replaced(PAGE_NAME, lambda found: "", text)
 
     classes = set(" ".join(CLASSES.findall(text)).split())

@@ -2,7 +2,8 @@
 
 * One setting, `repository.url`, decides about all buttons that need an address.
 * Every page describes itself, and does without scripts.
-* A browser that refuses to keep anything stops no script, of the theme or of ours (`storage.js`).
+* A browser that refuses to keep anything stops no script, of the theme or of ours, and one that keeps what a reader does
+  on a page from a disk is asked for it late enough (`storage.js`).
 * `index.html` at the top leads to the first page.
 """
 

@@ -56,18 +56,44 @@ def test_predictions_hints_and_solutions_unfold(disk):
         assert box.locator(":scope > :not(summary)").first.is_visible(), kind
 
 
-def test_the_colours_change(disk):
+COLOUR = "getComputedStyle(document.body).backgroundColor"
+
+
+def test_the_colours_change_and_stay(disk):
     page = disk.open("chapters/index.html")
     seen = set()
     for _ in range(3):  # light, dark, as the system
         page.locator("button.theme-switch-button:visible").first.click()
-        seen.add(page.evaluate("getComputedStyle(document.body).backgroundColor"))
+        chosen = page.evaluate(COLOUR)
+        seen.add(chosen)
+        disk.open("chapters/04_masks.html")
+        assert page.evaluate(COLOUR) == chosen
     assert len(seen) == 2
 
 
-def test_review_shows_one_chapter(disk):
-    for _ in range(2):  # chosen, and as it was left
+# The first frame answers this script first, which begins before the page.
+WHEN_READ = """
+let framed = false;
+requestAnimationFrame(() => framed = true);
+window.readAfterFrame = [];
+const { get } = Object.getOwnPropertyDescriptor(window, "localStorage");
+Object.defineProperty(window, "localStorage", { configurable: true, get: () => (readAfterFrame.push(framed), get.call(window)) });
+"""
+
+
+def test_no_page_reads_the_storage_before_its_first_frame(disk, site):
+    """Chromium now and then gives a page that does so a storage that ends with the page: 16 of 429 beside seven busy browsers."""
+    disk.context.add_init_script(WHEN_READ)
+    source = next((site / "_modules" / "attnlib").rglob("*.html")).relative_to(site).as_posix()
+    for address in ("chapters/index.html", "chapters/04_masks.html", "chapters/review.html", "chapters/api/softmax.html", "search.html", source):
+        read = disk.open(address).evaluate("readAfterFrame")
+        assert read and all(read), address
+
+
+def test_review_shows_one_chapter_and_goes_on_doing_so(disk):
+    for visit in ("to choose", "to find what was chosen"):
         page = disk.open("chapters/review.html")
-        page.get_by_role("combobox", name="Show").select_option("4. Decide who may look at whom") if _ == 0 else None
+        if visit == "to choose":
+            page.get_by_role("combobox", name="Show").select_option("4. Decide who may look at whom")
         places = page.locator(".predict-all .predict-place a").evaluate_all("links => links.map(a => a.getAttribute('href'))")
         assert places and all(place.startswith("04_masks.html#") for place in places)

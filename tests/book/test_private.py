@@ -225,9 +225,10 @@ def test_the_code_of_a_cell_stands_where_its_button_goes(first):
 
 
 @reaches_into("pydata-sphinx-theme")
-def test_the_theme_chooses_the_scheme_in_this_line(first):
-    line = scripts.SCHEME.partition(" || ")[0]  # behind it stands the default, which `default_mode` of _config.yml sets
-    assert first.count(line) == 1 and first.count("<script>DOCUMENTATION_OPTIONS.") == 1
+def test_the_theme_chooses_the_scheme_in_these_lines(first):
+    for line in (scripts.MODE, scripts.SCHEME):  # behind " || " stands the default, which `default_mode` of _config.yml sets
+        assert first.count(line.partition(" || ")[0]) == 1
+    assert first.count("localStorage") == 2 and first.count("<script>DOCUMENTATION_OPTIONS.") == 1
 
 
 @reaches_into("pydata-sphinx-theme")
@@ -235,7 +236,8 @@ def test_every_page_of_the_site_has_the_scheme_at_once(site):
     texts = [path.read_text(encoding="utf-8") for path in site.rglob("*.html") if "_static" not in path.parts]
     at_once = "\n".join(map(str.strip, scripts.SCHEME_AT_ONCE.splitlines()))  # `markup` has taken the indentation
     assert sum(at_once in text for text in texts) == len(texts) - 1  # one only leads to the first page
-    assert not any(scripts.SCHEME in text or scripts.PRELOAD.search(text) for text in texts)
+    assert not any(line in text for line in (scripts.MODE, scripts.SCHEME) for text in texts)
+    assert not any(scripts.PRELOAD.search(text) for text in texts)
 
 
 @reaches_into("pydata-sphinx-theme")
