@@ -61,9 +61,9 @@ def launched(preferences=None):
         command = [firefox(), "--headless", "--no-remote", "--profile", profile, "--remote-debugging-port", "0", "about:blank"]
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
-            window = Window(address(Path(profile) / "WebDriverBiDiServer.json", process))
-            yield window
-            window.close()
+            session = f"{address(Path(profile) / 'WebDriverBiDiServer.json', process)}/session"
+            with contextlib.closing(websocket.create_connection(session, timeout=PATIENCE / 1000, suppress_origin=True)) as socket:
+                yield Window(socket)
         finally:
             process.terminate()
             process.wait()
@@ -83,12 +83,12 @@ def address(file, process):
 class Window:
     """One page. `faults`: what the console complained of, and answers that were no success."""
 
-    def __init__(self, address):
-        self.socket = websocket.create_connection(f"{address}/session", timeout=PATIENCE / 1000, suppress_origin=True)
-        self.number, self.faults = 0, []
+    def __init__(self, socket):
+        self.socket, self.number, self.faults = socket, 0, []
+        self.user = self.page = None  # Firefox may tell of its own first tab before there is one of ours
+        self.loaded = False
         self.send("session.new", capabilities={})
         self.send("session.subscribe", events=["log.entryAdded", "network.responseCompleted", "browsingContext.load"])
-        self.user, self.loaded = None, False
         self.anew()
 
     def anew(self, width=1440, height=900):
@@ -99,9 +99,6 @@ class Window:
         if before:
             self.send("browser.removeUserContext", userContext=before)
         self.faults.clear()
-
-    def close(self):
-        self.socket.close()
 
     def send(self, method, **parameters):
         self.number += 1
@@ -157,11 +154,15 @@ class Window:
         return self.ask(WAIT, [found, PATIENCE / 1000])
 
     def middle(self, selector, scroll=True):
-        """Where the middle of the first visible element of this selector is, after the page has scrolled to it."""
+        """Where the middle of the first visible element of this selector is, after the page has scrolled to it.
+
+        And after two frames: what a press meets is found where the page was last drawn.
+        """
         return self.ask(
-            """(selector, scroll) => {
+            """async (selector, scroll) => {
                 const shown = [...document.querySelectorAll(selector)].find((element) => element.checkVisibility());
                 if (scroll) shown.scrollIntoView({ block: "center", behavior: "instant" });
+                for (const frame of [1, 2]) await new Promise(requestAnimationFrame);
                 const { x, y, width, height } = shown.getBoundingClientRect();
                 return [Math.round(x + width / 2), Math.round(y + height / 2)];
             }""",

@@ -45,15 +45,19 @@ class Cells:
         }}""")
 
     def press(self, within, label):
-        """Press the visible button or link whose text begins with this label, inside an element of the page."""
+        """Press the visible button or link whose text begins with this label, inside an element of the page.
+
+        Firefox may answer before the page has heard of the press, so that what ends with a run would seem to be over.
+        """
         self.window.wait(f"""() => {{
-            document.querySelectorAll("[data-pressed]").forEach((button) => button.removeAttribute("data-pressed"));
             const shown = [...{within}.querySelectorAll("button, a, summary")].filter((button) => button.checkVisibility());
             const found = shown.find((button) => button.textContent.trim().startsWith({label!r}));
             found?.setAttribute("data-pressed", "");
+            found?.addEventListener("click", () => found.removeAttribute("data-pressed"), {{ once: true }});
             return Boolean(found);
         }}""")
         self.window.click("[data-pressed]")
+        self.window.wait("() => !document.querySelector('[data-pressed]')")
 
     def begin(self, cell, code=None):
         """Run a cell, with other code if it is given, and return at once."""
