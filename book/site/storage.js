@@ -1,6 +1,7 @@
 // A page reads the storage when it can: at once, or from a disk with its first frame. Read at once there, Chromium now and
 // then gives the page a storage of its own, which ends with the page: nothing that was kept is there, and what the reader
-// types is lost. Before its first frame a page shows nothing; in a tab that nobody looks at it has no frames.
+// types is lost. Before its first frame a page shows nothing. In a tab that nobody looks at it has no frames, and its scripts
+// start when it has loaded.
 function whenStorageIsReady(use) {
   const begin = () => {
     for (const name of ["localStorage", "sessionStorage"]) {
@@ -22,7 +23,7 @@ function whenStorageIsReady(use) {
     }
     use();
   };
-  if (location.protocol !== "file:") begin();
-  else if (document.hidden) addEventListener("load", begin);
-  else requestAnimationFrame(begin);
+  if (location.protocol !== "file:") return begin();
+  requestAnimationFrame(begin);
+  addEventListener("load", () => document.hidden && begin());
 }

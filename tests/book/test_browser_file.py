@@ -3,6 +3,8 @@
 import pytest
 from watched import Watched, broken
 
+from tools import browser
+
 
 @pytest.fixture
 def disk(chromium, site):
@@ -88,6 +90,18 @@ def test_no_page_reads_the_storage_before_its_first_frame(disk, site):
     for address in ("chapters/index.html", "chapters/04_masks.html", "chapters/review.html", "chapters/api/softmax.html", "search.html", source):
         read = disk.open(address).evaluate("readAfterFrame")
         assert read and all(read), address
+
+
+def test_a_page_in_a_tab_that_nobody_looks_at_keeps_the_colours(disk):
+    """Such a page has no frames. The theme would store another scheme if it found none."""
+    disk.open("chapters/index.html").evaluate("localStorage.setItem('mode', 'dark')")
+    disk.context.add_init_script("""
+        window.requestAnimationFrame = () => 0;
+        Object.defineProperty(document, "hidden", { get: () => document.readyState !== "loading" });  // left while it arrives
+    """)
+    disk.page.goto(f"{disk.address}chapters/04_masks.html")
+    disk.page.wait_for_function(browser.STARTED, polling=100)
+    assert disk.page.evaluate("[document.documentElement.dataset.theme, localStorage.getItem('mode')]") == ["dark", "dark"]
 
 
 def test_review_shows_one_chapter_and_goes_on_doing_so(disk):
